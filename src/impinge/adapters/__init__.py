@@ -1,0 +1,1 @@
+"""One foreign thing each, imported when used: mesh files, STEP, ..."""

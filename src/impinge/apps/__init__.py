@@ -1,0 +1,1 @@
+"""What an engineer runs: the clash check and its report."""

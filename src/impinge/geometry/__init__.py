@@ -1,0 +1,1 @@
+"""Arrays, poses, exact predicates, triangles, meshes and result types."""

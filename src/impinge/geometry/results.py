@@ -1,0 +1,104 @@
+"""What the verbs return: frozen dataclasses of fresh arrays, in world coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.geometry.cast import Floats
+
+
+class ContactKind(IntEnum):
+    """How two intersecting triangles meet."""
+
+    CROSSING = 0
+    """Their relative interiors cross at an angle."""
+    TOUCHING = 1
+    """They meet only on the boundary of at least one of them (a degenerate triangle is all boundary)."""
+    COPLANAR = 2
+    """They lie in one plane and overlap in an area."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """All pairs of triangles that meet, sorted by (pose, face_a, face_b)."""
+
+    pose: NDArray[np.int64]
+    """(k,) index into the flattened batch of poses."""
+    face_a: NDArray[np.int32]
+    """(k,) triangle of a; ``a.polygon[face_a]`` is the caller's polygon."""
+    face_b: NDArray[np.int32]
+    """(k,) triangle of b."""
+    segments: Floats
+    """(k, 2, 3) the segment of intersection; a single point is repeated, a coplanar overlap gives its longest chord."""
+    normal: Floats
+    """(k, 3) unit normals from b to a (zero where neither triangle has one)."""
+    kind: NDArray[np.int8]
+    """(k,) a ContactKind."""
+    shape: tuple[int, ...]
+    """The leading shape of the poses."""
+
+    def __len__(self) -> int:
+        return len(self.pose)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{np.count_nonzero(self.kind == kind)} {kind.name.lower()}" for kind in ContactKind)
+        return f"Contacts({len(self)}: {counts})"
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """The smallest distance and two points that have it; every array has the leading shape of the poses."""
+
+    value: np.float64 | Floats
+    point_a: Floats
+    """(..., 3) on face_a (for a nested solid: a vertex of the inner body)."""
+    point_b: Floats
+    """(..., 3) on face_b."""
+    face_a: np.int32 | NDArray[np.int32]
+    """The triangle of a; -1 where the point is inside a solid and on none of its faces."""
+    face_b: np.int32 | NDArray[np.int32]
+
+
+class RelationKind(IntEnum):
+    """How two solids lie to each other."""
+
+    APART = 0
+    TOUCHING = 1
+    """Common points, but no common interior."""
+    OVERLAPPING = 2
+    A_INSIDE_B = 3
+    B_INSIDE_A = 4
+    EQUAL = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """How two solids lie to each other; compares equal to a RelationKind, elementwise for a batch.
+
+    >>> Relation(RelationKind.APART, np.bool_(False)) == Relation.APART
+    True
+    """
+
+    kind: RelationKind | NDArray[np.int8]
+    """One RelationKind, or an array of their numbers with the leading shape of the poses."""
+    touching: np.bool_ | NDArray[np.bool_]
+    """Whether the boundaries have a common point."""
+
+    APART: ClassVar = RelationKind.APART
+    TOUCHING: ClassVar = RelationKind.TOUCHING
+    OVERLAPPING: ClassVar = RelationKind.OVERLAPPING
+    A_INSIDE_B: ClassVar = RelationKind.A_INSIDE_B
+    B_INSIDE_A: ClassVar = RelationKind.B_INSIDE_A
+    EQUAL: ClassVar = RelationKind.EQUAL
+
+    def __eq__(self, other: object) -> bool | NDArray[np.bool_]:  # type: ignore[override]
+        if isinstance(other, Relation):
+            return (self.kind == other.kind) & (self.touching == other.touching)
+        return self.kind == other
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,134 @@
+"""The one way kernels are compiled: decorator, disk cache and progress line.
+
+Numba's own cache looks only at the file that holds the kernel: after an edit of
+a helper in another file it would go on returning the old machine code.  So the
+cache directory is named after a hash of all our sources, in the user's cache
+directory (``IMPINGE_CACHE_DIR`` overrides it).  Whenever something really has to
+be compiled, one line on the terminal says what and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba import config
+from numba.core import event
+
+_PACKAGE = Path(__file__).parent
+_STALE_AFTER_DAYS = 30
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    if chosen := os.environ.get("IMPINGE_CACHE_DIR"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "impinge"
+
+
+def _drop_stale(parent: Path, keep: Path) -> None:
+    """Remove the kernels of sources that have not been used for a month."""
+    now = time.time()
+    for old in parent.glob("kernels-*"):
+        if old != keep and now - old.stat().st_mtime > _STALE_AFTER_DAYS * 86400:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _prepare_cache() -> Path:
+    directory = _user_cache() / f"kernels-{_source_hash()}"
+    try:
+        if directory.exists():
+            os.utime(directory)
+        else:
+            directory.mkdir(parents=True)
+            _drop_stale(directory.parent, keep=directory)
+    except OSError:
+        # A read-only home must not keep anyone from working: compile each time.
+        pass
+    return directory
+
+
+cache_directory: Path = _prepare_cache()
+_writable: bool = os.access(cache_directory, os.W_OK)
+if not _writable and not config.DISABLE_JIT:
+    print(
+        f"impinge: {cache_directory} is not writable, so kernels are compiled anew in every process;"
+        " set IMPINGE_CACHE_DIR to a writable directory",
+        file=sys.stderr,
+    )
+
+
+def kernel(function: Function) -> Function:
+    """Compile a module-level function: no GIL, cached on disk, IEEE arithmetic as written.
+
+    Without ``fastmath`` LLVM neither re-associates nor contracts a product and a
+    sum into a fused multiply-add, on which the exact predicates rely (a test
+    looks for fused instructions in the machine code).
+    """
+    if config.DISABLE_JIT:
+        return function
+    numbas_own = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_directory)
+    try:
+        return numba.njit(cache=_writable, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    finally:
+        config.CACHE_DIR = numbas_own
+
+
+class _ProgressLine(event.Listener):  # type: ignore[misc]
+    """Shows which of our kernels is being compiled, on one line of the terminal."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._since = 0.0
+        self._shown = False
+
+    @staticmethod
+    def _is_ours(happening: event.Event) -> bool:
+        return happening.data["dispatcher"].py_func.__module__.startswith("impinge")
+
+    def on_start(self, happening: event.Event) -> None:
+        if not self._is_ours(happening):
+            return
+        self._depth += 1
+        if self._depth > 1:
+            return
+        name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
+        if sys.stderr.isatty():
+            text = f"impinge: compiling for this machine, once: {name}"
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif not self._shown:
+            print("impinge: first run, compiling kernels for this machine (kept for the next)", file=sys.stderr)
+        self._shown = True
+
+    def on_end(self, happening: event.Event) -> None:
+        if not self._is_ours(happening):
+            return
+        self._depth -= 1
+        if self._depth == 0 and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+event.register("numba:compile", _ProgressLine())

@@ -1,0 +1,1 @@
+"""Seeded scenes, benchmarks and exactness runs."""

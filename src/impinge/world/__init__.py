@@ -1,0 +1,1 @@
+"""The verbs: which method answers which question about which bodies."""
