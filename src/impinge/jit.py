@@ -14,13 +14,15 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
-from numba import config
-from numba.core import event
+from numba import config, types
+from numba.core import event, sigutils
 
 _PACKAGE = Path(__file__).parent
 _STALE_AFTER_DAYS = 30
@@ -80,6 +82,17 @@ if not _writable and not config.DISABLE_JIT:
     )
 
 
+@contextmanager
+def _our_cache() -> Iterator[None]:
+    """Numba reads the directory when a function is decorated; other packages keep theirs."""
+    numbas_own = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_directory)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = numbas_own
+
+
 def kernel(function: Function) -> Function:
     """Compile a module-level function: no GIL, cached on disk, IEEE arithmetic as written.
 
@@ -89,12 +102,35 @@ def kernel(function: Function) -> Function:
     """
     if config.DISABLE_JIT:
         return function
-    numbas_own = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_directory)
-    try:
+    with _our_cache():
         return numba.njit(cache=_writable, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-    finally:
-        config.CACHE_DIR = numbas_own
+
+
+def cold(signature: str) -> Callable[[Function], Function]:
+    """Compile a rarely taken path on its own; kernels call it through its address.
+
+    Numba links a callee into every caller and optimises it there again, level by level.
+    For the exact arithmetic behind the predicates that made the first compile of one kernel
+    take 31 s, and crowded the registers of the hot path.  An external symbol is resolved
+    when the (cached) machine code is loaded, so callers stay small.  Arguments and result
+    are scalars.
+    """
+
+    def decorate(function: Function) -> Function:
+        if config.DISABLE_JIT:
+            return function
+        with _our_cache():
+            compiled = numba.cfunc(signature, cache=_writable, error_model="numpy")(function)
+        symbol = f"{function.__module__}.{function.__name__}"
+        llvmlite.binding.add_symbol(symbol, compiled.address)
+        _keep_alive.append(compiled)
+        arguments, result = sigutils.normalize_signature(signature)
+        return types.ExternalFunction(symbol, result(*arguments))  # type: ignore[no-any-return]
+
+    return decorate
+
+
+_keep_alive: list[Any] = []
 
 
 class _ProgressLine(event.Listener):  # type: ignore[misc]

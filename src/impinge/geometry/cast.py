@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from impinge.constants import LARGEST_COORDINATE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def real_array(value: ArrayLike, what: str) -> Floats:
@@ -20,22 +22,27 @@ def real_array(value: ArrayLike, what: str) -> Floats:
         array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{what}: rows of different lengths do not form an array") from error
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiu":
         raise ValueError(f"{what}: expected real numbers, got dtype {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype == np.float64 and array.flags.c_contiguous:
+        return array
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which the range check names
+        return np.asarray(array, dtype=np.float64, order="C")
 
 
-def _first(bad: NDArray[np.bool_]) -> str:
+def place_of_first(bad: Bools) -> str:
+    """Where the first True stands, as an index to print: ``[3, 1]``, or nothing for a single value."""
+    if bad.ndim == 0:
+        return ""
     return "[" + ", ".join(str(i) for i in np.argwhere(bad)[0]) + "]"
 
 
 def require_in_range(array: Floats, what: str) -> None:
     """Refuse NaN, infinity and magnitudes beyond the range of the exact predicates."""
-    with np.errstate(invalid="ignore"):
-        fine = np.abs(array) <= LARGEST_COORDINATE
+    fine = np.abs(array) <= LARGEST_COORDINATE  # NaN compares False
     if fine.all():
         return
-    place = _first(~fine)
+    place = place_of_first(~fine)
     value = array[~fine][0]
     if not np.isfinite(value):
         raise ValueError(f"{what}{place} is {value}; coordinates must be finite")
@@ -58,8 +65,58 @@ def as_indices(value: ArrayLike, what: str, vertex_count: int) -> Ints:
         raise ValueError(f"{what}: expected integers, got dtype {array.dtype}")
     bad = (array < 0) | (array >= vertex_count)
     if bad.any():
-        raise ValueError(f"{what}{_first(bad)} is {array[bad][0]}, but there are {vertex_count} vertices")
+        raise ValueError(f"{what}{place_of_first(bad)} is {array[bad][0]}, but there are {vertex_count} vertices")
     return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def as_polygons(
+    faces: ArrayLike | Sequence[Sequence[int]], what: str, vertex_count: int
+) -> tuple[Ints, NDArray[np.int64]]:
+    """All corners in one row, and where each polygon starts in it (with one entry more, the end).
+
+    >>> as_polygons([[0, 1, 2], [3, 2, 1, 0]], "faces", 4)[1].tolist()
+    [0, 3, 7]
+    """
+    try:
+        array = np.asarray(faces)
+    except ValueError:  # numpy refuses rows of different lengths
+        return _as_mixed_polygons(faces, what, vertex_count)  # type: ignore[arg-type]
+    if array.dtype == object and array.ndim > 0:
+        return _as_mixed_polygons(list(array), what, vertex_count)
+    if array.size == 0:
+        raise ValueError(f"{what}: an empty mesh, there is not one face")
+    if array.ndim != 2:
+        raise ValueError(f"{what}: expected shape (m, k) or a list of polygons, got shape {array.shape}")
+    if array.shape[1] < 3:
+        raise ValueError(f"{what}: a polygon has at least 3 corners, got shape {array.shape}")
+    corners = as_indices(array, what, vertex_count).ravel()
+    return corners, np.arange(0, len(corners) + 1, array.shape[1], dtype=np.int64)
+
+
+def _as_mixed_polygons(faces: Sequence[Any], what: str, vertex_count: int) -> tuple[Ints, NDArray[np.int64]]:
+    for i, face in enumerate(faces):
+        if not hasattr(face, "__len__") or isinstance(face, str):
+            raise ValueError(f"{what}[{i}]: expected a sequence of corners, got {face!r}")
+        if len(face) < 3:
+            raise ValueError(f"{what}[{i}]: a polygon has at least 3 corners, got {len(face)}")
+    starts = np.zeros(len(faces) + 1, dtype=np.int64)
+    np.cumsum([len(face) for face in faces], out=starts[1:])
+    try:
+        corners = np.asarray([corner for face in faces for corner in face])
+    except ValueError:
+        corners = np.zeros(0)
+    if corners.dtype.kind not in "iu" or corners.ndim != 1:
+        for i, face in enumerate(faces):
+            if any(isinstance(corner, bool) or not isinstance(corner, (int, np.integer)) for corner in face):
+                raise ValueError(f"{what}[{i}]: expected integers, got {face!r}")
+        corners = np.asarray([min(max(int(corner), -1), vertex_count) for face in faces for corner in face])
+    bad = (corners < 0) | (corners >= vertex_count)
+    if bad.any():
+        first = int(np.argmax(bad))
+        i = int(np.searchsorted(starts, first, side="right")) - 1
+        corner = first - int(starts[i])
+        raise ValueError(f"{what}[{i}, {corner}] is {faces[i][corner]}, but there are {vertex_count} vertices")
+    return corners.astype(np.int32), starts
 
 
 def as_clearance(value: Any) -> float:
@@ -73,8 +130,7 @@ def as_clearance(value: Any) -> float:
     return number
 
 
-def is_ragged(faces: ArrayLike | Sequence[Sequence[int]]) -> bool:
-    """Whether ``faces`` is a sequence of polygons rather than one rectangular array."""
-    if isinstance(faces, np.ndarray):
-        return faces.dtype == object
-    return isinstance(faces, Sequence) and len({len(face) for face in faces if hasattr(face, "__len__")}) > 1
+def read_only(array: AnyArray) -> AnyArray:
+    """The same array, closed for writing."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,203 @@
+"""Clash check: which parts of an assembly interfere, touch, hide in each other or come too close.
+
+World bounding boxes, grown by the clearance, choose the pairs; the exact verbs
+of ``impinge.world.query`` decide.  Closed parts count as solids, open ones as
+surfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from impinge.geometry.assembly import Assembly, Part
+from impinge.geometry.cast import Floats, as_clearance
+from impinge.geometry.mesh import Mesh
+from impinge.geometry.pose import posed_vertices
+from impinge.geometry.results import ContactKind, Contacts, RelationKind
+from impinge.world.query import closer_than, collides, contacts, distance, relation
+
+Progress = Callable[[int, int], None]
+"""Called with (pairs done, pairs in all)."""
+
+
+class FindingKind(IntEnum):
+    """From the gravest to the mildest."""
+
+    INTERFERENCE = 0
+    """The two parts share volume, or their surfaces cross."""
+    EQUAL = 1
+    """The same shape at the same place."""
+    NESTED = 2
+    """The first part lies inside the second."""
+    TOUCHING = 3
+    """Common points, but no common volume."""
+    CLEARANCE = 4
+    """Apart, but by no more than the clearance."""
+
+    @property
+    def label(self) -> str:
+        return self.name.capitalize()
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One pair of parts that an engineer should look at."""
+
+    kind: FindingKind
+    part_a: str
+    """For NESTED the inner part; otherwise the first in the order of the assembly."""
+    part_b: str
+    distance: float
+    """The smallest distance for CLEARANCE, 0 for every other kind."""
+    where: Floats
+    """(3,) a world point to look at."""
+    segments: Floats
+    """(k, 2, 3) the contact in world coordinates, or the line between the closest points; empty for NESTED, EQUAL."""
+    description: str
+    """One sentence."""
+
+
+def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None = None) -> tuple[Finding, ...]:
+    """Every finding of the assembly, sorted by kind, distance and names.
+
+    A pair at a distance of exactly ``clearance`` is reported.  The answers are
+    exact for the given coordinates: nothing is missed and nothing is invented.
+    """
+    limit = as_clearance(clearance)
+    boxes = _world_boxes(assembly)
+    pairs = list(_near_pairs(boxes, limit))
+    bodies = {id(part.mesh): _as_body(part.mesh) for part in assembly}
+    findings = []
+    for done, (i, j) in enumerate(pairs):
+        if progress is not None:
+            progress(done, len(pairs))
+        a, b = assembly.parts[i], assembly.parts[j]
+        finding = _judge(a, b, bodies[id(a.mesh)], bodies[id(b.mesh)], limit, assembly.unit)
+        if finding is not None:
+            findings.append(finding)
+    if progress is not None:
+        progress(len(pairs), len(pairs))
+    return tuple(sorted(findings, key=lambda found: (found.kind, found.distance, found.part_a, found.part_b)))
+
+
+def _as_body(mesh: Mesh) -> Mesh:
+    """A closed mesh as the solid it bounds."""
+    if mesh.solid or not mesh.is_closed:
+        return mesh
+    return Mesh(mesh.vertices, mesh.faces, solid=True)
+
+
+def _world_boxes(assembly: Assembly) -> Floats:
+    """(n, 2, 3) exact lower and upper corners of the posed vertices that triangles use."""
+    boxes = np.empty((len(assembly), 2, 3))
+    for box, part in zip(boxes, assembly, strict=True):
+        world = posed_vertices(part.pose, part.mesh.vertices[np.unique(part.mesh.faces)])
+        box[0], box[1] = world.min(axis=0), world.max(axis=0)
+    return boxes
+
+
+def _near_pairs(boxes: Floats, clearance: float) -> Iterator[tuple[int, int]]:
+    """Pairs whose boxes are within the clearance along every axis.
+
+    Conservative: rounding is monotonic, so low - clearance <= high in real numbers implies the same
+    for the rounded left side.
+    """
+    low, high = boxes[:, 0] - clearance, boxes[:, 1]
+    for i in range(len(boxes) - 1):
+        rest = slice(i + 1, None)
+        reaches = (low[rest] <= high[i]).all(axis=1) & (low[i] <= high[rest]).all(axis=1)
+        for j in np.flatnonzero(reaches).tolist():
+            yield i, i + 1 + j
+
+
+def _judge(a: Part, b: Part, body_a: Mesh, body_b: Mesh, clearance: float, unit: str | None) -> Finding | None:
+    if body_a.solid and body_b.solid:
+        found = _judge_solids(a, b, body_a, body_b, unit)
+    else:
+        found = _judge_surfaces(a, b, body_a, body_b, unit)
+    if found is not None or clearance == 0.0:
+        return found
+    if not closer_than(body_a, body_b, clearance, a.pose, b.pose):
+        return None
+    nearest = distance(body_a, body_b, a.pose, b.pose)
+    gap = float(nearest.value)
+    line = np.stack([nearest.point_a, nearest.point_b])[None]
+    sentence = (
+        f"{a.name} and {b.name} are {_length(gap, unit)} apart; the clearance asked for is {_length(clearance, unit)}."
+    )
+    return Finding(FindingKind.CLEARANCE, a.name, b.name, gap, line[0].mean(axis=0), line, sentence)
+
+
+def _judge_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
+    answer = relation(body_a, body_b, a.pose, b.pose)
+    if answer.kind == RelationKind.APART:
+        return None
+    if answer.kind == RelationKind.EQUAL:
+        sentence = f"{a.name} and {b.name} are the same solid at the same place: one of them is placed twice."
+        return Finding(FindingKind.EQUAL, a.name, b.name, 0.0, _middle(a), _NO_SEGMENTS, sentence)
+    if answer.kind in (RelationKind.A_INSIDE_B, RelationKind.B_INSIDE_A):
+        inner, outer = (a, b) if answer.kind == RelationKind.A_INSIDE_B else (b, a)
+        return _nested(inner, outer, bool(answer.touching))
+    meeting = contacts(body_a, body_b, a.pose, b.pose)
+    if answer.kind == RelationKind.TOUCHING:
+        return _touching(a, b, meeting, unit)
+    return _interference(a, b, meeting, unit)
+
+
+def _judge_surfaces(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
+    """At least one part is open: a surface without inside."""
+    meeting = contacts(body_a, body_b, a.pose, b.pose)
+    if np.any(meeting.kind == ContactKind.CROSSING):
+        return _interference(a, b, meeting, unit)
+    if len(meeting):
+        return _touching(a, b, meeting, unit)
+    if (body_a.solid or body_b.solid) and collides(body_a, body_b, a.pose, b.pose):
+        return _nested(b, a, False) if body_a.solid else _nested(a, b, False)
+    return None
+
+
+_NO_SEGMENTS: Floats = np.empty((0, 2, 3))
+
+
+def _middle(part: Part) -> Floats:
+    world = posed_vertices(part.pose, part.mesh.vertices)
+    return np.asarray((world.min(axis=0) + world.max(axis=0)) / 2.0)
+
+
+def _nested(inner: Part, outer: Part, touching: bool) -> Finding:
+    how = "lies inside" if not touching else "lies inside, touching the surface of,"
+    sentence = f"{inner.name} {how} {outer.name}: it cannot be seen or reached."
+    return Finding(FindingKind.NESTED, inner.name, outer.name, 0.0, _middle(inner), _NO_SEGMENTS, sentence)
+
+
+def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None) -> Finding:
+    ends = meeting.segments.reshape(-1, 3)
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    if (meeting.kind == ContactKind.COPLANAR).any():
+        how = f"face on face, within {_extent(high - low, unit)}"
+    elif (low == high).all():
+        how = "in a single point"
+    else:
+        how = f"along edges or in points, within {_extent(high - low, unit)}"
+    sentence = f"{a.name} and {b.name} touch without overlapping, {how}."
+    return Finding(FindingKind.TOUCHING, a.name, b.name, 0.0, (low + high) / 2.0, meeting.segments, sentence)
+
+
+def _interference(a: Part, b: Part, meeting: Contacts, unit: str | None) -> Finding:
+    ends = meeting.segments.reshape(-1, 3)
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    sentence = f"{a.name} and {b.name} run through each other; their surfaces cross within {_extent(high - low, unit)}."
+    return Finding(FindingKind.INTERFERENCE, a.name, b.name, 0.0, (low + high) / 2.0, meeting.segments, sentence)
+
+
+def _length(value: float, unit: str | None) -> str:
+    return f"{value:.4g} {unit}" if unit else f"{value:.4g}"
+
+
+def _extent(size: Floats, unit: str | None) -> str:
+    text = " x ".join(f"{side:.3g}" for side in size)
+    return f"{text} {unit}" if unit else text

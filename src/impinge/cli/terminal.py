@@ -1,0 +1,95 @@
+"""What appears on the terminal: tables on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from impinge.apps.clash import Finding
+    from impinge.geometry.diagnose import Diagnosis
+    from impinge.geometry.mesh import Mesh
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+_STYLES = {
+    "INTERFERENCE": "bold red",
+    "EQUAL": "bold magenta",
+    "NESTED": "bold yellow",
+    "TOUCHING": "bold blue",
+    "CLEARANCE": "yellow",
+}
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar that is moved by calling ``progress(done, total)`` and vanishes at the end."""
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+        # The line about compiling kernels is written to the same line of the terminal; a redirected
+        # one would be piled up above the bar.
+        redirect_stderr=False,
+    )
+    with bar:
+        task = bar.add_task(text, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """For work whose length nobody knows."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(Text(text)):
+        yield
+
+
+def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("#", justify="right")
+    table.add_column("kind")
+    table.add_column("part", overflow="fold")
+    table.add_column("part", overflow="fold")
+    table.add_column("distance", justify="right")
+    for number, finding in enumerate(findings, start=1):
+        distance = f"{finding.distance:.4g}" + (f" {unit}" if unit else "") if finding.distance > 0.0 else ""
+        table.add_row(
+            str(number),
+            Text(finding.kind.name.lower(), style=_STYLES[finding.kind.name]),
+            Text(finding.part_a),
+            Text(finding.part_b),
+            distance,
+        )
+    return table
+
+
+def diagnosis_table(name: str, mesh: Mesh, diagnosis: Diagnosis) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", title=Text(name), title_justify="left")
+    table.add_column("what")
+    table.add_column("count", justify="right")
+    table.add_column("the first ones", overflow="fold")
+    table.add_row("vertices", str(len(mesh.vertices)), "")
+    table.add_row("triangles", str(len(mesh.faces)), "")
+    table.add_row("closed", "yes" if mesh.is_closed else "no", "")
+    for field in fields(diagnosis):
+        found = getattr(diagnosis, field.name)
+        first = ", ".join(str(entry) for entry in found[:4].tolist()) + (", ..." if len(found) > 4 else "")
+        style = "bold yellow" if len(found) else "green"
+        table.add_row(field.name.replace("_", " "), Text(str(len(found)), style=style), first)
+    return table

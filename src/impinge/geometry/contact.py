@@ -1,0 +1,347 @@
+"""Where two triangles meet: points, chord and normal of a contact.
+
+Which points there are is decided exactly, by the predicates of geometry.triangle; their
+coordinates are rounded.  The normal points from b to a.  Each end of a chord lies on an edge
+of one triangle within the face of the other, and the face has the say: an edge of a on the
+face of b votes for the normal of b, an edge of b on the face of a for the opposite of the
+normal of a.  Swapping the bodies therefore reverses the normal.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from impinge.geometry.predicates import orient2d_value, orient3d, orient3d_error, orient3d_exact
+from impinge.geometry.triangle import (
+    COPLANAR,
+    DISJOINT,
+    canonical,
+    contact_kind,
+    degenerate_ends,
+    heights,
+    joint_extent,
+    load_triangle,
+    lone_height,
+    on_plane,
+    order_on_line,
+    projection_axis,
+    seen_turn,
+    segment_meets_triangle,
+)
+from impinge.jit import kernel
+
+MOST_POINTS = 6
+"""The overlap of two coplanar triangles has at most six corners."""
+
+# Heights are taken from the exact evaluation where an edge rises over the other plane by less
+# than this part of the extent: below it the rounding of the heights would be seen in the point.
+_SHALLOW = 2.0**-8
+
+
+SMALLEST_CUBED = 2.0**-300
+"""Pairs smaller than this are scaled up before points are computed: their determinants would underflow."""
+
+
+@kernel
+def _between(p, q, part_p, part_q):
+    """The point that divides pq in the ratio part_p : part_q, measured from the nearer end."""
+    total = part_p + part_q
+    if part_p <= part_q:
+        t = part_p / total
+        return (p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2]))
+    t = part_q / total
+    return (q[0] + t * (p[0] - q[0]), q[1] + t * (p[1] - q[1]), q[2] + t * (p[2] - q[2]))
+
+
+@kernel
+def plane_crossing(p, q, t):
+    """Where the segment pq, whose ends are not strictly on one side, meets the plane of triangle t."""
+    edge = (p, q, q)
+    volume = joint_extent(edge, t, 0) * joint_extent(edge, t, 1) * joint_extent(edge, t, 2)
+    error = orient3d_error(volume, 1.0, 1.0)
+    h = heights(t, (p, q, q), error)
+    if h[0] == 0.0:
+        return p
+    if h[1] == 0.0:
+        return q
+    if abs(h[0]) + abs(h[1]) < _SHALLOW * volume:
+        return _between(p, q, abs(orient3d_exact(t[0], t[1], t[2], p)), abs(orient3d_exact(t[0], t[1], t[2], q)))
+    return _between(p, q, abs(h[0]), abs(h[1]))
+
+
+@kernel
+def unit_normal(t):
+    """The unit normal, correct for needles too; zero for a degenerate triangle."""
+    a, b, c = t
+    x = orient2d_value(a[1], a[2], b[1], b[2], c[1], c[2])
+    y = orient2d_value(a[2], a[0], b[2], b[0], c[2], c[0])
+    z = orient2d_value(a[0], a[1], b[0], b[1], c[0], c[1])
+    return _normalised(x, y, z)
+
+
+@kernel
+def _normalised(x, y, z):
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        return (0.0, 0.0, 0.0)
+    x, y, z = x / largest, y / largest, z / largest
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length)
+
+
+@kernel
+def _voted_normal(normal_a, normal_b, votes_a, votes_b):
+    """The sum of the votes, normalised; where they cancel, b's own normal."""
+    normal = _normalised(
+        votes_b * normal_b[0] - votes_a * normal_a[0],
+        votes_b * normal_b[1] - votes_a * normal_a[1],
+        votes_b * normal_b[2] - votes_a * normal_a[2],
+    )
+    if normal[0] == 0.0 and normal[1] == 0.0 and normal[2] == 0.0:
+        return normal_b
+    return normal
+
+
+@kernel
+def _store(points, i, p):
+    points[i, 0] = p[0]
+    points[i, 1] = p[1]
+    points[i, 2] = p[2]
+
+
+# ---------------------------------------------------------------- general position
+
+
+@kernel
+def _chord(a, b, heights_a, heights_b, error, points):
+    """Write the ends of the intersection of triangles in different planes; return their number and votes."""
+    first, second = canonical(a, b, heights_a, heights_b)
+    tip_a, tip_b = lone_height(heights_a), lone_height(heights_b)
+    if tip_a == 0.0 or tip_b == 0.0:
+        _store(points, 0, first[0] if tip_a == 0.0 else second[0])
+        return 1, 1.0 if tip_b == 0.0 else 0.0, 1.0 if tip_a == 0.0 else 0.0
+    if order_on_line(first, second, 1, 1, error) == 0:
+        _store(points, 0, plane_crossing(first[0], first[1], second))
+        return 1, 1.0, 1.0
+    if order_on_line(first, second, 2, 2, error) == 0:
+        _store(points, 0, plane_crossing(first[0], first[2], second))
+        return 1, 1.0, 1.0
+    lower = order_on_line(first, second, 2, 1, error)
+    if lower >= 0:
+        _store(points, 0, plane_crossing(first[0], first[2], second))
+    else:
+        _store(points, 0, plane_crossing(second[0], second[1], first))
+    upper = order_on_line(first, second, 1, 2, error)
+    if upper <= 0:
+        _store(points, 1, plane_crossing(first[0], first[1], second))
+    else:
+        _store(points, 1, plane_crossing(second[0], second[2], first))
+    return 2, float(lower <= 0) + float(upper >= 0), float(lower >= 0) + float(upper <= 0)
+
+
+# ------------------------------------------------- one plane, or degenerate triangles
+
+
+@kernel
+def _edge_count(t):
+    """Three, or one for a degenerate triangle, which is its own longest edge."""
+    return 1 if projection_axis(t)[0] < 0 else 3
+
+
+@kernel
+def _edge(t, i, count):
+    if count == 1:
+        return degenerate_ends(t)
+    return t[i], t[(i + 1) % 3]
+
+
+@kernel
+def _turn_value(a, b, c, axis):
+    i = (axis + 1) % 3
+    j = (axis + 2) % 3
+    return orient2d_value(a[i], a[j], b[i], b[j], c[i], c[j])
+
+
+@kernel
+def _add_edge_crossing(p, q, r, s, points, count):
+    """Add the point where two segments cross properly, if they do."""
+    if orient3d(p, q, r, s) == 0:
+        for axis in range(3):
+            if seen_turn(p, q, r, axis) * seen_turn(p, q, s, axis) < 0 and seen_turn(r, s, p, axis) * seen_turn(r, s, q, axis) < 0:
+                part_p = abs(_turn_value(r, s, p, axis))
+                part_q = abs(_turn_value(r, s, q, axis))
+                _store(points, count, _between(p, q, part_p, part_q))
+                return count + 1
+    return count
+
+
+@kernel
+def _add_corners(t, other, points, count):
+    """Add the vertices of one triangle that lie in the other, each position once."""
+    for i in range(3):
+        p = t[i]
+        known = False
+        for k in range(count):
+            known = known or (points[k, 0] == p[0] and points[k, 1] == p[1] and points[k, 2] == p[2])
+        if not known and segment_meets_triangle(p, p, other):
+            _store(points, count, p)
+            count += 1
+    return count
+
+
+@kernel
+def _add_piercings(t, edges, other, points, count):
+    """Add where edges of t pass through the plane of ``other`` within it."""
+    for i in range(edges):
+        p, q = _edge(t, i, edges)
+        if orient3d(other[0], other[1], other[2], p) * orient3d(other[0], other[1], other[2], q) < 0:
+            if segment_meets_triangle(p, q, other):
+                _store(points, count, plane_crossing(p, q, other))
+                count += 1
+    return count
+
+
+@kernel
+def _flat_points(a, b, points):
+    """All corners of the intersection of triangles in one plane, or of which one is degenerate."""
+    edges_a = _edge_count(a)
+    edges_b = _edge_count(b)
+    count = _add_corners(a, b, points, 0)
+    count = _add_corners(b, a, points, count)
+    count = _add_piercings(a, edges_a, b, points, count)
+    count = _add_piercings(b, edges_b, a, points, count)
+    for i in range(edges_a):
+        p, q = _edge(a, i, edges_a)
+        for j in range(edges_b):
+            r, s = _edge(b, j, edges_b)
+            count = _add_edge_crossing(p, q, r, s, points, count)
+    return count
+
+
+@kernel
+def _put_longest_chord_first(points, count):
+    """Swap the two points that are farthest from each other to the front."""
+    best = -1.0
+    first = 0
+    second = 0
+    for i in range(count):
+        for j in range(i + 1, count):
+            x = points[i, 0] - points[j, 0]
+            y = points[i, 1] - points[j, 1]
+            z = points[i, 2] - points[j, 2]
+            length = x * x + y * y + z * z
+            if length > best:
+                best, first, second = length, i, j
+    if count > 1:
+        for k in range(3):
+            points[0, k], points[first, k] = points[first, k], points[0, k]
+        for k in range(3):
+            points[1, k], points[second, k] = points[second, k], points[1, k]
+
+
+@kernel
+def _sort_around(points, count, axis):
+    """Order the corners of a convex polygon, seen along an axis, starting with points[0]."""
+    i = (axis + 1) % 3
+    j = (axis + 2) % 3
+    for k in range(1, count):
+        for m in range(k + 1, count):
+            x, y = points[k, i] - points[0, i], points[k, j] - points[0, j]
+            u, v = points[m, i] - points[0, i], points[m, j] - points[0, j]
+            if x * v - y * u < 0.0:
+                for n in range(3):
+                    points[k, n], points[m, n] = points[m, n], points[k, n]
+
+
+# ------------------------------------------------------------------------- together
+
+
+@kernel
+def _construct(a, b, kind, points):
+    error = orient3d_error(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
+    heights_b = heights(a, b, error)
+    heights_a = heights(b, a, error)
+    if on_plane(heights_a) or on_plane(heights_b):
+        count = _flat_points(a, b, points)
+        _put_longest_chord_first(points, count)
+        if kind != COPLANAR:
+            count = min(count, 2)
+        votes_a = votes_b = 1.0
+    else:
+        count, votes_a, votes_b = _chord(a, b, heights_a, heights_b, error, points)
+    return count, _voted_normal(unit_normal(a), unit_normal(b), votes_a, votes_b)
+
+
+@kernel
+def scaled_triangle(t, factor):
+    return (
+        (t[0][0] * factor, t[0][1] * factor, t[0][2] * factor),
+        (t[1][0] * factor, t[1][1] * factor, t[1][2] * factor),
+        (t[2][0] * factor, t[2][1] * factor, t[2][2] * factor),
+    )
+
+
+@kernel
+def extent_of_pair(a, b):
+    """The largest coordinate difference within the two triangles."""
+    return max(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
+
+
+@kernel
+def power_of_two_over(extent):
+    """A factor that brings a size out of the range where its powers underflow or overflow."""
+    return math.ldexp(1.0, min(-math.frexp(extent)[1], 1000))
+
+
+@kernel
+def construct_contact(a, b, kind, points):
+    """Write the corners of the intersection, longest chord first; return their number and the normal.
+
+    ``points`` has room for twice MOST_POINTS; a single point is written twice.
+    """
+    extent = extent_of_pair(a, b)
+    if extent < SMALLEST_CUBED:
+        factor = power_of_two_over(extent)
+        count, normal = _construct(scaled_triangle(a, factor), scaled_triangle(b, factor), kind, points)
+        for i in range(count):
+            for k in range(3):
+                points[i, k] /= factor
+    else:
+        count, normal = _construct(a, b, kind, points)
+    if count == 1:
+        for k in range(3):
+            points[1, k] = points[0, k]
+    return count, normal
+
+
+# ---------------------------------------------------------------------------- batches
+
+
+@kernel
+def _intersections(a, b, kinds, counts, corners, normals):
+    points = np.empty((2 * MOST_POINTS, 3))
+    for i in range(len(a)):
+        s = load_triangle(a, i)
+        t = load_triangle(b, i)
+        kind = contact_kind(s, t)
+        kinds[i] = kind
+        if kind == DISJOINT:
+            continue
+        count, normal = construct_contact(s, t, kind, points)
+        if kind == COPLANAR:
+            _sort_around(points, count, projection_axis(s)[0])
+        counts[i] = count
+        corners[i, :count] = points[:count]
+        _store(normals, i, normal)
+
+
+def triangle_intersections(a, b):
+    """Kind (-1 where disjoint), number of corners, corners (k, 6, 3) and normal for each pair of triangles."""
+    kinds = np.empty(len(a), dtype=np.int8)
+    counts = np.zeros(len(a), dtype=np.int8)
+    corners = np.zeros((len(a), MOST_POINTS, 3))
+    normals = np.zeros((len(a), 3))
+    _intersections(a, b, kinds, counts, corners, normals)
+    return kinds, counts, corners, normals

@@ -1,0 +1,388 @@
+"""Distance of two triangles with witness points, to a few ulps of the coordinates, at every scale.
+
+The smallest distance of disjoint triangles is taken on by a vertex and a face, or by two
+edges (a vertex with an edge or a vertex is a limit of these).  What makes the textbook
+formulas fail is cancellation in cross products of nearly parallel edges: for needles, and for
+edges that almost overlap.  Those cross products are then evaluated by Kahan's difference of
+products, which is correct to 1.5 ulp.  With an accurate normal n everything else is backward
+stable: a foot point is off by u|w| for a connecting vector w, and the distance of two sets
+changes by no more than their points move.  No threshold here has a unit.
+
+``closer_than`` is a yes/no question and therefore exact: where the float distance is too close
+to the clearance to tell, the comparison is repeated on integers (geometry.exact, degree six).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from impinge.constants import UNIT_ROUNDOFF
+from impinge.geometry import exact
+from impinge.geometry.contact import MOST_POINTS, construct_contact, extent_of_pair, power_of_two_over, scaled_triangle
+from impinge.geometry.predicates import cross, dot, subtract
+from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
+from impinge.jit import cold, kernel
+
+# sin**2 of the angle below which a cross product is evaluated by Kahan's method.  Above it, the
+# rounding of a plain cross product turns the normal by less than 32 u.
+_NEARLY_PARALLEL = 2.0**-10
+
+# The computed distance is within this part of the extent of the pair of the true one.
+# Measured worst case over the exactness suite: see docs/accuracy.md.  The factor left
+# as reserve only costs a few more exact comparisons.
+DISTANCE_ERROR = 2.0**-44
+
+# Rounding of the vector between two points of edges, relative to the vector between their starts.
+_POINT_ROUNDING = 2.0**-50
+
+# Below and above these sizes squares and fourth powers would leave the range of floats,
+# and the pair is scaled by a power of two first.
+_SMALL = 2.0**-160
+_LARGE = 2.0**160
+
+
+@kernel
+def _split(x):
+    """Veltkamp's splitting into two halves of at most 26 bits."""
+    c = 134217729.0 * x
+    high = c - (c - x)
+    return high, x - high
+
+
+@kernel
+def _difference_of_products(a, b, c, d):
+    """a*b - c*d to 1.5 ulp (Kahan), with products of halves instead of a fused operation."""
+    p = a * b
+    q = c * d
+    ah, al = _split(a)
+    bh, bl = _split(b)
+    ch, cl = _split(c)
+    dh, dl = _split(d)
+    error_p = ((ah * bh - p) + ah * bl + al * bh) + al * bl
+    error_q = ((ch * dh - q) + ch * dl + cl * dh) + cl * dl
+    return (p - q) + (error_p - error_q)
+
+
+@kernel
+def _accurate_cross(a, b):
+    return (
+        _difference_of_products(a[1], b[2], a[2], b[1]),
+        _difference_of_products(a[2], b[0], a[0], b[2]),
+        _difference_of_products(a[0], b[1], a[1], b[0]),
+    )
+
+
+@kernel
+def _careful_cross(a, b):
+    """The cross product, accurate in direction also for nearly parallel vectors, and its square."""
+    n = cross(a, b)
+    nn = dot(n, n)
+    if nn < _NEARLY_PARALLEL * (dot(a, a) * dot(b, b)):
+        n = _accurate_cross(a, b)
+        nn = dot(n, n)
+    return n, nn
+
+
+@kernel
+def _along(p, d, t):
+    return (p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2])
+
+
+@kernel
+def _point_segment(p, a, b):
+    """Squared distance of p to the segment ab, and the nearest point of the segment."""
+    e = subtract(b, a)
+    w = subtract(p, a)
+    ee = dot(e, e)
+    t = dot(w, e)
+    if ee == 0.0 or t <= 0.0:
+        return dot(w, w), a
+    if t >= ee:
+        w = subtract(p, b)
+        return dot(w, w), b
+    # Measure from the nearer end: the part that is subtracted is then the shorter one.
+    if t + t > ee:
+        w = subtract(p, b)
+        t = dot(w, e) / ee
+        rest = _along(w, e, -t)
+        return dot(rest, rest), _along(b, e, t)
+    t /= ee
+    rest = _along(w, e, -t)
+    return dot(rest, rest), _along(a, e, t)
+
+
+@kernel
+def _in_box(p, t, slack):
+    """Whether p is in the bounding box of the triangle, but for rounding."""
+    for k in range(3):
+        tolerance = slack * (abs(p[k]) + max(abs(t[0][k]), abs(t[1][k]), abs(t[2][k])))
+        if p[k] < min(t[0][k], t[1][k], t[2][k]) - tolerance:
+            return False
+        if p[k] > max(t[0][k], t[1][k], t[2][k]) + tolerance:
+            return False
+    return True
+
+
+@kernel
+def _over_face(p, t, n):
+    """Whether p projects into the triangle with normal n."""
+    for i in range(3):
+        w = subtract(p, t[i])
+        if dot(w, cross(n, subtract(t[(i + 1) % 3], t[i]))) < 0.0:
+            return False
+    return True
+
+
+@kernel
+def _point_triangle(p, t, n, nn):
+    """Squared distance of p to a triangle with normal n, and the nearest point of the triangle."""
+    if nn > 0.0 and _over_face(p, t, n):
+        w = subtract(p, t[0])
+        other = subtract(p, t[1])
+        if dot(other, other) < dot(w, w):
+            w = other
+        other = subtract(p, t[2])
+        if dot(other, other) < dot(w, w):
+            w = other
+        height = dot(w, n)
+        foot = _along(p, n, -height / nn)
+        # Between the long edges of a needle, but beyond its tip?  Rounding of those edges cannot tell,
+        # the bounding box can: the tip is extreme along one axis at least.
+        if _in_box(foot, t, 4.0 * UNIT_ROUNDOFF):
+            return height * height / nn, foot
+    best, foot = _point_segment(p, t[0], t[1])
+    square, point = _point_segment(p, t[1], t[2])
+    if square < best:
+        best, foot = square, point
+    square, point = _point_segment(p, t[2], t[0])
+    if square < best:
+        best, foot = square, point
+    return best, foot
+
+
+@kernel
+def _inner_edge_edge(p, u, q, v, best):
+    """Squared distance of the edges p + s u and q + t v and (s, t), where it is below ``best`` and inside both.
+
+    Else infinity.
+    """
+    n, nn = _careful_cross(u, v)
+    w = subtract(q, p)
+    height = dot(w, n)
+    if nn == 0.0 or height * height >= best * nn:
+        return np.inf, 0.0, 0.0
+    if nn < _NEARLY_PARALLEL * (dot(u, u) * dot(v, v)):
+        s = dot(_accurate_cross(w, v), n) / nn
+        t = dot(_accurate_cross(w, u), n) / nn
+    else:
+        s = dot(cross(w, v), n) / nn
+        t = dot(cross(w, u), n) / nn
+    if not (0.0 < s < 1.0 and 0.0 < t < 1.0):
+        return np.inf, 0.0, 0.0
+    # For lines that are parallel up to rounding s and t mean little: what counts is the distance of
+    # the points they name, which are on the edges.  Otherwise the height is the more accurate.
+    apart = _along(_along(w, v, t), u, -s)
+    square = dot(apart, apart)
+    height_squared = height * height / nn
+    rounding = _POINT_ROUNDING * (abs(w[0]) + abs(w[1]) + abs(w[2]))
+    if math.sqrt(square) - math.sqrt(height_squared) <= rounding:
+        square = height_squared
+    return square, s, t
+
+
+@kernel
+def _separated_distance(a, b):
+    """Squared distance of two disjoint triangles and the points that have it."""
+    best = np.inf
+    point_a = a[0]
+    point_b = b[0]
+    n, nn = _careful_cross(subtract(a[1], a[0]), subtract(a[2], a[0]))
+    for i in range(3):
+        square, foot = _point_triangle(b[i], a, n, nn)
+        if square < best:
+            best, point_a, point_b = square, foot, b[i]
+    n, nn = _careful_cross(subtract(b[1], b[0]), subtract(b[2], b[0]))
+    for i in range(3):
+        square, foot = _point_triangle(a[i], b, n, nn)
+        if square < best:
+            best, point_a, point_b = square, a[i], foot
+    for i in range(3):
+        p = a[i]
+        u = subtract(a[(i + 1) % 3], p)
+        for j in range(3):
+            q = b[j]
+            v = subtract(b[(j + 1) % 3], q)
+            square, s, t = _inner_edge_edge(p, u, q, v, best)
+            if square < best:
+                best, point_a, point_b = square, _along(p, u, s), _along(q, v, t)
+    return best, point_a, point_b
+
+
+@kernel
+def disjoint_distance(a, b):
+    """Distance of two triangles known to be disjoint (always positive), and the points that have it."""
+    extent = extent_of_pair(a, b)
+    if _SMALL < extent < _LARGE:
+        square, point_a, point_b = _separated_distance(a, b)
+        distance = math.sqrt(square)
+    else:
+        factor = power_of_two_over(extent)
+        square, (x, y, z), (u, v, w) = _separated_distance(scaled_triangle(a, factor), scaled_triangle(b, factor))
+        distance = math.sqrt(square) / factor
+        point_a = (x / factor, y / factor, z / factor)
+        point_b = (u / factor, v / factor, w / factor)
+    if distance == 0.0:
+        # Disjoint, but closer than floats of this size can tell.
+        distance = max(extent * 2.0**-80, 2.0**-1074)
+    return distance, point_a, point_b
+
+
+@kernel
+def triangle_distance(a, b, scratch):
+    """Distance of two triangles, 0 exactly where they meet, and the points that have it.
+
+    ``scratch`` has room for twice MOST_POINTS.
+    """
+    kind = contact_kind(a, b)
+    if kind != DISJOINT:
+        construct_contact(a, b, kind, scratch)
+        point = (scratch[0, 0], scratch[0, 1], scratch[0, 2])
+        return 0.0, point, point
+    return disjoint_distance(a, b)
+
+
+# --------------------------------------------------------------- exact comparison
+
+
+@kernel
+def _vertex_within(p, t, limit):
+    """Whether p is within the distance (given as its square, an integer) of the triangle's vertices and edges."""
+    for i in range(3):
+        w = exact.subtract(p, t[i])
+        if exact.compare(exact.dot(w, w), limit) <= 0:
+            return True
+        e = exact.subtract(t[(i + 1) % 3], t[i])
+        ee = exact.dot(e, e)
+        along = exact.dot(w, e)
+        if exact.sign(along) > 0 and exact.compare(along, ee) < 0:
+            c = exact.cross(w, e)
+            if exact.compare(exact.dot(c, c), exact.multiply(limit, ee)) <= 0:
+                return True
+    return False
+
+
+@kernel
+def _face_within(p, t, limit):
+    """Whether p lies over the face of the triangle and within the distance of its plane."""
+    n = exact.cross(exact.subtract(t[1], t[0]), exact.subtract(t[2], t[0]))
+    nn = exact.dot(n, n)
+    if exact.sign(nn) == 0:
+        return False
+    for i in range(3):
+        inward = exact.cross(n, exact.subtract(t[(i + 1) % 3], t[i]))
+        if exact.sign(exact.dot(exact.subtract(p, t[i]), inward)) < 0:
+            return False
+    height = exact.dot(n, exact.subtract(p, t[0]))
+    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
+
+
+@kernel
+def _edges_within(p, u, q, v, limit):
+    """Whether the lines p + s u and q + t v come within the distance inside both edges."""
+    n = exact.cross(u, v)
+    nn = exact.dot(n, n)
+    if exact.sign(nn) == 0:
+        return False
+    w = exact.subtract(q, p)
+    s = exact.dot(exact.cross(w, v), n)
+    if exact.sign(s) < 0 or exact.compare(s, nn) > 0:
+        return False
+    t = exact.dot(exact.cross(w, u), n)
+    if exact.sign(t) < 0 or exact.compare(t, nn) > 0:
+        return False
+    height = exact.dot(w, n)
+    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
+
+
+@cold("boolean(" + ", ".join(["float64"] * 19) + ")")
+def _within_exactly(
+    a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, clearance
+):  # fmt: skip
+    """Whether two disjoint triangles have points no farther apart than the clearance; exact."""
+    points = np.zeros((7, 3))
+    points[0, 0], points[0, 1], points[0, 2] = a0x, a0y, a0z
+    points[1, 0], points[1, 1], points[1, 2] = a1x, a1y, a1z
+    points[2, 0], points[2, 1], points[2, 2] = a2x, a2y, a2z
+    points[3, 0], points[3, 1], points[3, 2] = b0x, b0y, b0z
+    points[4, 0], points[4, 1], points[4, 2] = b1x, b1y, b1z
+    points[5, 0], points[5, 1], points[5, 2] = b2x, b2y, b2z
+    points[6, 0] = clearance
+    rows, _ = exact.integers(points)
+    limit = exact.multiply(rows[6, 0], rows[6, 0])
+    a = rows[0:3]
+    b = rows[3:6]
+    for i in range(3):
+        if _vertex_within(a[i], b, limit) or _vertex_within(b[i], a, limit):
+            return True
+        if _face_within(a[i], b, limit) or _face_within(b[i], a, limit):
+            return True
+        u = exact.subtract(a[(i + 1) % 3], a[i])
+        for j in range(3):
+            if _edges_within(a[i], u, b[j], exact.subtract(b[(j + 1) % 3], b[j]), limit):
+                return True
+    return False
+
+
+@kernel
+def triangles_within(a, b, clearance):
+    """Whether two triangles have points no farther apart than the clearance; exact."""
+    if contact_kind(a, b) != DISJOINT:
+        return True
+    distance = disjoint_distance(a, b)[0]
+    error = DISTANCE_ERROR * extent_of_pair(a, b)
+    if distance + error < clearance:
+        return True
+    if distance - error > clearance:
+        return False
+    return _within_exactly(
+        a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2],
+        b[0][0], b[0][1], b[0][2], b[1][0], b[1][1], b[1][2], b[2][0], b[2][1], b[2][2], clearance
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- batches
+
+
+@kernel
+def _distances(a, b, values, points_a, points_b):
+    scratch = np.empty((2 * MOST_POINTS, 3))
+    for i in range(len(a)):
+        value, p, q = triangle_distance(load_triangle(a, i), load_triangle(b, i), scratch)
+        values[i] = value
+        for k in range(3):
+            points_a[i, k] = p[k]
+            points_b[i, k] = q[k]
+
+
+def triangle_distances(a, b):
+    """Distance and witness points of triangle a[i] and triangle b[i], for arrays (k, 3, 3)."""
+    values = np.empty(len(a))
+    points_a = np.empty((len(a), 3))
+    points_b = np.empty((len(a), 3))
+    _distances(a, b, values, points_a, points_b)
+    return values, points_a, points_b
+
+
+@kernel
+def _closer(a, b, clearance, answers):
+    for i in range(len(a)):
+        answers[i] = triangles_within(load_triangle(a, i), load_triangle(b, i), clearance[i])
+
+
+def triangles_closer_than(a, b, clearance):
+    """Whether triangle a[i] and triangle b[i] are no farther apart than clearance[i]."""
+    answers = np.empty(len(a), dtype=np.bool_)
+    _closer(a, b, clearance, answers)
+    return answers

@@ -1,0 +1,1 @@
+"""Seeded scenes: one library serves the demo, the tests, the benchmarks and the viewer."""

@@ -1,0 +1,132 @@
+"""glTF and GLB."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import impinge
+
+
+def saved(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def one_mesh(primitives: list[dict], arrays: list[tuple[np.ndarray, dict]]) -> tuple[dict, bytes]:
+    """A document with one node that shows ``primitives`` over accessors made of ``arrays``."""
+    codes = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
+    views, accessors, binary = [], [], b""
+    for index, (array, extra) in enumerate(arrays):
+        binary += bytes(-len(binary) % 4)
+        views.append({"buffer": 0, "byteOffset": len(binary), "byteLength": array.nbytes})
+        kind = "SCALAR" if array.ndim == 1 else f"VEC{array.shape[1]}"
+        accessors.append(
+            {
+                "bufferView": index,
+                "componentType": codes[array.dtype.str[1:]],
+                "count": len(array),
+                "type": kind,
+                **extra,
+            }
+        )
+        binary += array.tobytes()
+    return {
+        "asset": {"version": "2.0"},
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"name": "thing", "primitives": primitives}],
+        "accessors": accessors,
+        "bufferViews": views,
+        "buffers": [{"byteLength": len(binary)}],
+    }, binary
+
+
+SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype="<f4")
+
+
+def test_strips_fans_points_and_patches_without_material(tmp_path: Path, builders: Any) -> None:
+    at = {"POSITION": 0}
+    primitives = [
+        {"attributes": at, "mode": 5, "indices": 1},
+        {"attributes": at, "mode": 6},
+        {"attributes": at, "mode": 0},
+        {"attributes": at, "mode": 1},
+    ]
+    document, binary = one_mesh(primitives, [(SQUARE, {}), (np.array([0, 1, 3, 2], "<u1"), {})])
+    (part,) = impinge.load_assembly(saved(tmp_path / "a.glb", builders.glb(document, binary)))
+    assert part.name == "thing"
+    assert part.mesh.faces.tolist() == [[0, 1, 3], [2, 3, 1], [4, 5, 6], [4, 6, 7]]
+    assert part.mesh.area == 2.0
+
+
+def test_normalised_and_sparse_accessors(tmp_path: Path, builders: Any) -> None:
+    corners = np.array([[0, 0, 0], [32767, 0, 0], [0, -32768, 0]], dtype="<i2")
+    changed = {"count": 1, "indices": {"bufferView": 1, "componentType": 5121}, "values": {"bufferView": 2}}
+    document, binary = one_mesh(
+        [{"attributes": {"POSITION": 0}}],
+        [(corners, {"normalized": True, "sparse": changed}), (np.array([0], "<u1"), {}), (corners[1:2] // 2, {})],
+    )
+    document["extensionsRequired"] = ["KHR_mesh_quantization"]
+    mesh = impinge.load(saved(tmp_path / "a.glb", builders.glb(document, binary)))
+    assert mesh.vertices.tolist() == [[16383 / 32767, 0, 0], [1, 0, 0], [0, -1, 0]]
+
+
+def test_interleaved_vertices(tmp_path: Path, builders: Any) -> None:
+    document, binary = one_mesh(
+        [{"attributes": {"POSITION": 0}}], [(np.hstack([SQUARE, SQUARE + 5])[:, :4].copy(), {})]
+    )
+    document["accessors"][0].update(type="VEC3", count=3)
+    document["bufferViews"][0]["byteStride"] = 16
+    mesh = impinge.load(saved(tmp_path / "a.glb", builders.glb(document, binary)))
+    assert mesh.vertices.tolist() == SQUARE[:3].tolist()
+
+
+def test_buffer_in_a_file_beside_it(tmp_path: Path, builders: Any) -> None:
+    document, binary = builders.gltf_document()
+    document["buffers"][0]["uri"] = "the%20cube.bin"
+    path = saved(tmp_path / "a.gltf", json.dumps(document).encode())
+    with pytest.raises(ValueError, match=r"a\.gltf: its buffer 'the%20cube\.bin' cannot be read"):
+        impinge.load(path)
+    (tmp_path / "the cube.bin").write_bytes(binary)
+    assert len(impinge.load(path).faces) == 24
+
+
+def test_nested_transforms_and_names(tmp_path: Path, builders: Any) -> None:
+    document, binary = builders.gltf_document()
+    document["nodes"] = [
+        {"name": "root", "children": [1, 2]},
+        {"name": "front", "children": [3], "translation": [1, 0, 0]},
+        {"name": "back", "children": [4], "rotation": [0, 0, 1, 0]},
+        {"name": "wheel", "mesh": 0, "translation": [0, 2, 0]},
+        {"name": "wheel", "mesh": 0, "translation": [0, 2, 0]},
+    ]
+    front, back = impinge.load_assembly(saved(tmp_path / "car.glb", builders.glb(document, binary)))
+    assert (front.name, back.name) == ("front/wheel", "back/wheel")
+    assert front.mesh is back.mesh
+    assert front.pose[:3, 3].tolist() == [1, 2, 0]
+    assert back.pose[:3, 3].tolist() == [0, -2, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"extensionsRequired": ["KHR_draco_mesh_compression"]}, "KHR_draco_mesh_compression, which is not supported"),
+        ({"asset": {"version": "1.0"}}, "version 2"),
+        ({"scene": 3}, "there is no scene 3"),
+        ({"nodes": [{"children": [0]}]}, "node 0 has two parents"),
+        ({"nodes": [{"mesh": 7}]}, "there is no mesh 7"),
+        ({"nodes": [{"mesh": 0, "rotation": [0, 0, 0, 0]}]}, "not a unit quaternion"),
+        ({"bufferViews": [{"buffer": 0, "byteLength": 5}] * 2}, "too short"),
+        ({"buffers": []}, "there is no buffer 0"),
+        ({"nodes": [{}]}, "it holds no triangles"),
+    ],
+)
+def test_broken_documents(tmp_path: Path, builders: Any, change: dict, reason: str) -> None:
+    document, binary = builders.gltf_document()
+    document.update(change)
+    with pytest.raises(ValueError, match=reason):
+        impinge.load(saved(tmp_path / "broken.glb", builders.glb(document, binary)))

@@ -1,0 +1,134 @@
+"""The report is one file that needs no other, with one picture for each finding."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from impinge.apps import report as report_module
+from impinge.apps.clash import Finding, FindingKind, check
+from impinge.apps.picture import SIGNAL
+from impinge.apps.report import report, write_report
+from impinge.geometry.assembly import Assembly, Part
+from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
+from impinge.lab.scenes.shapes import box
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects addresses and checks that every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.tags: list[str] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "src":
+                self.sources.append(value or "")
+            elif name == "href":
+                self.links.append(value or "")
+            elif name == "id":
+                self.ids.add(value or "")
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def decoded(source: str) -> np.ndarray:
+    prefix = "data:image/png;base64,"
+    assert source.startswith(prefix)
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(source[len(prefix) :]))).convert("RGB")).astype(int)
+
+
+def has_signal(image: np.ndarray) -> bool:
+    return bool((np.abs(image - SIGNAL).max(axis=2) < 12).sum() > 20)
+
+
+def is_self_contained(text: str, page: Page) -> bool:
+    addresses = [*page.sources, *page.links]
+    inside = all(address.startswith(("data:", "#")) for address in addresses)
+    return inside and not re.search(r"https?://|@import|url\(", text) and "script" not in page.tags
+
+
+@pytest.mark.nojit_slow
+def test_report_of_the_engine_bay() -> None:
+    bay = engine_bay()
+    findings = check(bay, CLEARANCE)
+    text = report(bay, findings, CLEARANCE, "Engine bay")
+    page = Page(text)
+    assert is_self_contained(text, page)
+    assert len(page.sources) == 1 + len(findings)
+    for source in page.sources:
+        image = decoded(source)
+        assert image.std() > 10.0
+        assert has_signal(image)
+    assert len(set(page.sources)) == len(page.sources)
+    for number, finding in enumerate(findings, start=1):
+        assert finding.description in page.text
+        assert f"#finding-{number}" in page.links
+        assert f"finding-{number}" in page.ids
+    assert "3 mm" in page.text
+    assert "4 mm" in page.text
+    assert len(text) < 5_000_000
+
+
+def small(name: str) -> tuple[Assembly, tuple[Finding, ...]]:
+    parts = tuple(Part(label, box(1, 1, 1), np.eye(4)) for label in (name, "other"))
+    where = np.full(3, 0.5)
+    return Assembly(parts), (Finding(FindingKind.EQUAL, name, "other", 0.0, where, np.empty((0, 2, 3)), f"{name}."),)
+
+
+@pytest.fixture
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_module, "OVERVIEW_SIZE", (48, 36))
+    monkeypatch.setattr(report_module, "PICTURE_SIZE", (40, 30))
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_names_from_files_are_escaped() -> None:
+    name = '<script src="http://evil">&"quoted"'
+    page = Page(report(*small(name), 0.0, name))
+    assert "script" not in page.tags
+    assert name in page.text
+    assert all(source.startswith("data:") for source in page.sources)
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_report_without_findings_says_so() -> None:
+    assembly, _ = small("one")
+    page = Page(report(assembly, (), 2.0, "Nothing"))
+    assert len(page.sources) == 1
+    assert "No findings" in page.text
+    assert "within 2 of each other" in page.text
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_written_file_is_the_report_and_progress_reaches_the_end(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    target = tmp_path / "größe.html"
+    write_report(target, *small("größe"), 0.0, "Größe", lambda done, total: seen.append((done, total)))
+    assert target.read_text("utf-8") == report(*small("größe"), 0.0, "Größe")
+    assert seen == [(0, 2), (1, 2), (2, 2)]

@@ -1,0 +1,23 @@
+"""Settings of the whole test run: where the package comes from, and the profiles of hypothesis."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+import impinge
+
+# The same examples in every run: a failure is a failure of the change at hand.
+settings.register_profile("default", derandomize=True, deadline=None)
+# Plain Python is some hundred times slower than a compiled kernel.
+settings.register_profile("nojit", derandomize=True, deadline=None, max_examples=10)
+# Looks for new examples, by hand:  pytest --hypothesis-profile=long
+settings.register_profile("long", deadline=None, max_examples=5000)
+
+JIT_IS_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+settings.load_profile("nojit" if JIT_IS_OFF else "default")
+
+
+def pytest_report_header() -> str:
+    return f"impinge {impinge.__version__} from {impinge.__file__}"
