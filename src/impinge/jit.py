@@ -103,7 +103,7 @@ def kernel(function: Function) -> Function:
     if config.DISABLE_JIT:
         return function
     with _our_cache():
-        return numba.njit(cache=_writable, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=_writable, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
 def cold(signature: str) -> Callable[[Function], Function]:
@@ -112,8 +112,9 @@ def cold(signature: str) -> Callable[[Function], Function]:
     Numba links a callee into every caller and optimises it there again, level by level.
     For the exact arithmetic behind the predicates that made the first compile of one kernel
     take 31 s, and crowded the registers of the hot path.  An external symbol is resolved
-    when the (cached) machine code is loaded, so callers stay small.  Arguments and result
-    are scalars.
+    when the (cached) machine code is loaded, so callers stay small.  Arguments are scalars or
+    pointers: the caller passes ``pointer_to(array)``, the function makes ``array_at(pointer, shape)``
+    of it.  What it calls must stand above it: it is compiled, or loaded, when its module is imported.
     """
 
     def decorate(function: Function) -> Function:
@@ -131,6 +132,27 @@ def cold(signature: str) -> Callable[[Function], Function]:
 
 
 _keep_alive: list[Any] = []
+
+POINTER = "CPointer(float64)"
+"""The type of a pointer in the signature of a cold function."""
+
+if config.DISABLE_JIT:
+
+    def pointer_to(array: Any) -> Any:
+        """In plain Python a pointer to an array is the array."""
+        return array
+
+    def array_at(pointer: Any, shape: tuple[int, ...]) -> Any:
+        """The array behind a pointer."""
+        return pointer.reshape(shape)
+
+else:
+    array_at = numba.carray
+
+    @kernel
+    def pointer_to(array: Any) -> Any:
+        """A pointer to the numbers of a contiguous array."""
+        return array.ctypes
 
 
 class _ProgressLine(event.Listener):  # type: ignore[misc]

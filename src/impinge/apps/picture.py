@@ -182,7 +182,7 @@ def _best_camera(scene: _Scene, finding: Finding, width: int, height: int) -> Ca
             count = len(np.unique(y[visible] * small[0] + x[visible]))
             unhidden = len(np.unique(y[clear] * small[0] + x[clear]))
             # The habitual side of the machine wins unless another shows clearly more.
-            habit = 1.0 - 0.25 * abs(turn) / 180.0 - (0.25 if elevation < 0.0 else 0.0)
+            habit = 1.0 - 0.25 * abs(turn) / 180.0 - (0.4 if elevation < 0.0 else 0.0)
             score = (0.6 * count + 0.4 * unhidden + 0.5) * habit
             if score > best_score:
                 best, best_score = camera, score
@@ -258,14 +258,20 @@ def _feature_lines(scene: _Scene, layer: Layer) -> Mask:
 
 def _paint(canvas: Colours, where: Mask, colour: ArrayLike, strength: float = 1.0) -> None:
     """Blend a colour, or one for each pixel of ``where``, into the canvas."""
-    old = canvas[where]
-    canvas[where] = old + (np.asarray(colour, dtype=np.float32) - old) * np.float32(strength)
+    pixels = canvas.reshape(-1, 3)
+    index = np.flatnonzero(where)  # four times as fast as indexing by the mask
+    new = np.asarray(colour, dtype=np.float32)
+    if strength < 1.0:
+        old = pixels.take(index, axis=0)
+        new = old + (new - old) * np.float32(strength)
+    pixels[index] = new
 
 
 def _paper(camera: Camera) -> Colours:
     ramp = np.linspace(0.0, 1.0, camera.height)[:, None, None]
-    row = (np.array(_PAPER_TOP) * (1.0 - ramp) + np.array(_PAPER_BOTTOM) * ramp).astype(np.float32)
-    return np.tile(row, (1, camera.width, 1))
+    paper = np.empty((camera.height, camera.width, 3), dtype=np.float32)
+    paper[:] = np.array(_PAPER_TOP) * (1.0 - ramp) + np.array(_PAPER_BOTTOM) * ramp
+    return paper
 
 
 def _stripes(camera: Camera) -> Mask:
@@ -361,7 +367,7 @@ def _numbered(image: Image.Image, camera: Camera, findings: Sequence[Finding]) -
     """Numbered marks, pushed apart where findings lie close together."""
     if not findings:
         return image
-    radius = max(9.0, camera.height / 52.0)
+    radius = max(9.0, camera.height / 44.0)
     targets = np.array([camera.project(finding.where)[:2] for finding in findings])
     marks = _spread(targets, 2.3 * radius, radius, image.size)
     draw = ImageDraw.Draw(image)

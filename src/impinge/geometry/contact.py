@@ -26,11 +26,12 @@ from impinge.geometry.triangle import (
     lone_height,
     on_plane,
     order_on_line,
+    pair_array,
     projection_axis,
     seen_turn,
     segment_meets_triangle,
 )
-from impinge.jit import kernel
+from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
 
 MOST_POINTS = 6
 """The overlap of two coplanar triangles has at most six corners."""
@@ -138,7 +139,9 @@ def _chord(a, b, heights_a, heights_b, error, points):
         _store(points, 1, plane_crossing(first[0], first[1], second))
     else:
         _store(points, 1, plane_crossing(second[0], second[2], first))
-    return 2, float(lower <= 0) + float(upper >= 0), float(lower >= 0) + float(upper <= 0)
+    votes_a = (1.0 if lower <= 0 else 0.0) + (1.0 if upper >= 0 else 0.0)
+    votes_b = (1.0 if lower >= 0 else 0.0) + (1.0 if upper <= 0 else 0.0)
+    return 2, votes_a, votes_b
 
 
 # ------------------------------------------------- one plane, or degenerate triangles
@@ -169,7 +172,10 @@ def _add_edge_crossing(p, q, r, s, points, count):
     """Add the point where two segments cross properly, if they do."""
     if orient3d(p, q, r, s) == 0:
         for axis in range(3):
-            if seen_turn(p, q, r, axis) * seen_turn(p, q, s, axis) < 0 and seen_turn(r, s, p, axis) * seen_turn(r, s, q, axis) < 0:
+            if (
+                seen_turn(p, q, r, axis) * seen_turn(p, q, s, axis) < 0
+                and seen_turn(r, s, p, axis) * seen_turn(r, s, q, axis) < 0
+            ):
                 part_p = abs(_turn_value(r, s, p, axis))
                 part_q = abs(_turn_value(r, s, q, axis))
                 _store(points, count, _between(p, q, part_p, part_q))
@@ -203,9 +209,13 @@ def _add_piercings(t, edges, other, points, count):
     return count
 
 
-@kernel
-def _flat_points(a, b, points):
-    """All corners of the intersection of triangles in one plane, or of which one is degenerate."""
+@cold(f"int64({POINTER}, {POINTER})")
+def _flat_points(pair_pointer, points_pointer):
+    """Write all corners of the intersection of triangles in one plane, or of which one is degenerate."""
+    pair = array_at(pair_pointer, (2, 3, 3))
+    points = array_at(points_pointer, (2 * MOST_POINTS, 3))
+    a = load_triangle(pair, 0)
+    b = load_triangle(pair, 1)
     edges_a = _edge_count(a)
     edges_b = _edge_count(b)
     count = _add_corners(a, b, points, 0)
@@ -264,7 +274,7 @@ def _construct(a, b, kind, points):
     heights_b = heights(a, b, error)
     heights_a = heights(b, a, error)
     if on_plane(heights_a) or on_plane(heights_b):
-        count = _flat_points(a, b, points)
+        count = _flat_points(pointer_to(pair_array(a, b)), pointer_to(points))
         _put_longest_chord_first(points, count)
         if kind != COPLANAR:
             count = min(count, 2)

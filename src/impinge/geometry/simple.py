@@ -18,10 +18,11 @@ from impinge.jit import kernel
 
 @kernel
 def _box_of_all(boxes):
-    box = np.empty((2, 3))
-    for k in range(3):
-        box[0, k] = np.min(boxes[:, 0, k])
-        box[1, k] = np.max(boxes[:, 1, k])
+    box = boxes[0].copy()
+    for i in range(1, len(boxes)):
+        for k in range(3):
+            box[0, k] = min(box[0, k], boxes[i, 0, k])
+            box[1, k] = max(box[1, k], boxes[i, 1, k])
     return box
 
 
@@ -58,10 +59,8 @@ def _edges_meet_polygons(world, edges, triangles, boxes, kept, box, use):
 @kernel
 def surfaces_meet(world_a, edges_a, triangles_a, world_b, edges_b, triangles_b, prechecks):
     """Whether two posed surfaces have a common point; exact."""
-    boxes_a = np.empty((len(triangles_a), 2, 3))
-    boxes_b = np.empty((len(triangles_b), 2, 3))
-    bounding_boxes(triangles_a, boxes_a)
-    bounding_boxes(triangles_b, boxes_b)
+    boxes_a = bounding_boxes(triangles_a)
+    boxes_b = bounding_boxes(triangles_b)
     box_a = _box_of_all(boxes_a)
     box_b = _box_of_all(boxes_b)
     if prechecks and not boxes_meet(box_a, box_b):

@@ -24,15 +24,14 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry import exact
-from impinge.geometry.contact import SMALLEST_CUBED, plane_crossing
+from impinge.geometry.contact import SMALLEST_CUBED, extent_of_pair, plane_crossing
 from impinge.geometry.predicates import UNDERFLOW, cross, dot, orient3d, sign, subtract
 from impinge.geometry.triangle import (
-    joint_extent,
-    load_triangle,
     projection_axis,
     segment_meets_triangle,
+    segments_meet,
 )
-from impinge.jit import kernel
+from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
 
 IN_BOTH = 1
 ONLY_IN_A = 2
@@ -43,19 +42,15 @@ EVERYTHING = IN_BOTH | ONLY_IN_A | ONLY_IN_B
 # hand.  Both are a few hundred u at most; what is not certain goes to the exact signs.
 _ROUNDING = 2.0**-36
 
-# A sample point is described by indices into the six corners of a pair of triangles (0 to 2 are
-# those of a, 3 to 5 those of b), so that everything about it can be evaluated exactly.
-_X_FROM = 0  # x is this corner ...
-_X_TO = 1  # ... or, where these differ, the point of the edge that lies in the plane of the other triangle
-_D1_FROM = 2  # d1 leads from this corner ...
-_D1_TO = 3  # ... to this one; where they are equal it is the cross product of the normals of a and b
-_D1_SIGN = 4
-_D2_FROM = 5
-_D2_TO = 6
-_D2_SIGN = 7
-_FACE = 8  # d3 is normal to this face: 0 is a, 1 is b, and -1 makes d1, d2, d3 the axes y, z, x
-_D3_SIGN = 9
-_CODE = 10
+# Everything about a sample point is a function of the six corners of a pair of triangles (0 to 2 are
+# those of a, 3 to 5 those of b), so that it can be evaluated exactly.  x is corner i, or the point where the
+# edge from corner i to corner j meets the plane of the other triangle.  A direction is a number:
+# 0 to 5 lead from that corner to the next one of its triangle, then there are
+_COMMON_LINE = 6  # the cross product of both normals,
+_NORMAL = 7  # the normal of a, and 8 that of b,
+_AXES = 9  # and the axes x, y, z, for points that belong to no pair.
+_DIRECTIONS = 12
+_UNKNOWN = 2
 _MOST_SAMPLES = 2 * 3 * 4 + 8  # all edges of both faces through x, and the common line of the planes
 
 
@@ -79,26 +74,20 @@ def _unit_vector(axis):
 
 
 @kernel
-def _direction(corners, code, order):
-    """d1, d2 or d3 as an exact vector."""
-    if code[_FACE] < 0:
-        return _unit_vector(order % 3)
-    if order == 3:
-        return _normal(corners, code[_FACE])
-    if order == 2:
-        return exact.subtract(corners[code[_D2_TO]], corners[code[_D2_FROM]])
-    if code[_D1_FROM] == code[_D1_TO]:
-        return exact.cross(_normal(corners, 0), _normal(corners, 1))
-    return exact.subtract(corners[code[_D1_TO]], corners[code[_D1_FROM]])
+def _next_corner(i):
+    return i + 1 if i % 3 < 2 else i - 2
 
 
 @kernel
-def _direction_sign(code, order):
-    if code[_FACE] < 0:
-        return 1
-    if order == 1:
-        return code[_D1_SIGN]
-    return code[_D2_SIGN] if order == 2 else code[_D3_SIGN]
+def _direction(corners, direction):
+    """A direction as an exact vector."""
+    if direction < 6:
+        return exact.subtract(corners[_next_corner(direction)], corners[direction])
+    if direction == _COMMON_LINE:
+        return exact.cross(_normal(corners, 0), _normal(corners, 1))
+    if direction < _AXES:
+        return _normal(corners, direction - _NORMAL)
+    return _unit_vector(direction - _AXES)
 
 
 @kernel
@@ -109,7 +98,7 @@ def _exact_rows(corners, triangle):
         for i in range(6):
             points[i, k] = corners[i, k]
         for i in range(3):
-            points[6 + i, k] = triangle[i][k]
+            points[6 + i, k] = triangle[i, k]
     return exact.integers(points)[0]
 
 
@@ -125,14 +114,12 @@ def _gradient(rows, which):
     return exact.cross(_unit_vector(0), exact.subtract(rows[6 + (which + 1) % 3], rows[6 + which]))
 
 
-@kernel
-def _base_sign_exactly(corners, code, triangle, which):
-    """The sign of a function at x."""
-    rows = _exact_rows(corners, triangle)
+@cold(f"int64({POINTER}, int64, int64, {POINTER}, int64)")
+def _base_sign_exactly(corners, i, j, triangle, which):
+    """The sign of a function at x, which is corner i or on the edge from i to j."""
+    rows = _exact_rows(array_at(corners, (6, 3)), array_at(triangle, (3, 3)))
     gradient = _gradient(rows, which)
     origin = rows[6 + which % 3]
-    i = code[_X_FROM]
-    j = code[_X_TO]
     at_i = exact.dot(gradient, exact.subtract(rows[i], origin))
     if i == j:
         return exact.sign(at_i)
@@ -146,11 +133,11 @@ def _base_sign_exactly(corners, code, triangle, which):
     return exact.sign(weighted) * exact.sign(height_j)
 
 
-@kernel
-def _slope_sign_exactly(corners, code, triangle, which, order):
-    """The sign of the slope of a function along d1, d2 or d3, before the sign of the direction."""
-    rows = _exact_rows(corners, triangle)
-    return exact.sign(exact.dot(_gradient(rows, which), _direction(rows, code, order)))
+@cold(f"int64({POINTER}, {POINTER}, int64, int64)")
+def _slope_exactly(corners, triangle, which, direction):
+    """The sign of the slope of a function along a direction."""
+    rows = _exact_rows(array_at(corners, (6, 3)), array_at(triangle, (3, 3)))
+    return exact.sign(exact.dot(_gradient(rows, which), _direction(rows, direction)))
 
 
 # ------------------------------------------------- the same in floats, where certain
@@ -160,12 +147,11 @@ def _slope_sign_exactly(corners, code, triangle, which, order):
 def _float_function(triangle, which):
     """Gradient and a bound on the size of the terms that it was computed from."""
     if which == 3:
-        e = subtract(triangle[1], triangle[0])
-        g = subtract(triangle[2], triangle[0])
+        e = subtract(_corner(triangle, 1), _corner(triangle, 0))
+        g = subtract(_corner(triangle, 2), _corner(triangle, 0))
         return cross(e, g), _size(e) * _size(g)
-    start = triangle[which]
-    end = triangle[(which + 1) % 3]
-    return (0.0, start[2] - end[2], end[1] - start[1]), max(abs(end[1] - start[1]), abs(end[2] - start[2]))
+    _, y, z = subtract(_corner(triangle, (which + 1) % 3), _corner(triangle, which))
+    return (0.0, -z, y), max(abs(y), abs(z))
 
 
 @kernel
@@ -179,118 +165,140 @@ def _certain_sign(value, bound):
 
 
 @kernel
-def _base_sign(x, rounding, corners, code, triangle, which):
+def _base_sign(x, rounding, corners, i, j, triangle, which):
     gradient, size = _float_function(triangle, which)
-    w = subtract(x, triangle[which % 3])
+    w = subtract(x, _corner(triangle, which % 3))
     s = _certain_sign(dot(gradient, w), size * (_ROUNDING * _size(w) + 4.0 * rounding))
-    return s if s != 0 else _base_sign_exactly(corners, code, triangle, which)
+    return s if s != 0 else _base_sign_exactly(pointer_to(corners), i, j, pointer_to(triangle), which)
 
 
 @kernel
-def _float_directions(pair, code, directions):
-    """d1, d2, d3 in floats, each with a bound on the size of the terms that it was computed from."""
-    normals = (
-        cross(subtract(pair[0][1], pair[0][0]), subtract(pair[0][2], pair[0][0])),
-        cross(subtract(pair[1][1], pair[1][0]), subtract(pair[1][2], pair[1][0])),
-    )
-    sizes = (
-        _size(subtract(pair[0][1], pair[0][0])) * _size(subtract(pair[0][2], pair[0][0])),
-        _size(subtract(pair[1][1], pair[1][0])) * _size(subtract(pair[1][2], pair[1][0])),
-    )
-    if code[_D1_FROM] == code[_D1_TO]:
-        d1 = cross(normals[0], normals[1])
-        size1 = sizes[0] * sizes[1]
-    else:
-        d1 = subtract(_corner(pair, code[_D1_TO]), _corner(pair, code[_D1_FROM]))
-        size1 = _size(d1)
-    d2 = subtract(_corner(pair, code[_D2_TO]), _corner(pair, code[_D2_FROM]))
-    d3 = normals[code[_FACE]]
-    for k in range(3):
-        directions[0, k] = d1[k]
-        directions[1, k] = d2[k]
-        directions[2, k] = d3[k]
-    directions[0, 3] = size1
-    directions[1, 3] = _size(d2)
-    directions[2, 3] = sizes[code[_FACE]]
+def _corner(corners, i):
+    return (corners[i, 0], corners[i, 1], corners[i, 2])
 
 
 @kernel
-def _corner(pair, i):
-    return pair[i // 3][i % 3]
+def _float_normal(corners, face):
+    """The normal of a face of the pair and the size of the terms that it was computed from."""
+    i = 3 * face
+    e = subtract(_corner(corners, i + 1), _corner(corners, i))
+    g = subtract(_corner(corners, i + 2), _corner(corners, i))
+    return cross(e, g), _size(e) * _size(g)
 
 
 @kernel
-def _sign_beside(corners, code, directions, triangle, which):
-    """The sign of a function at y, given that it vanishes at x: that of the first slope that is not zero."""
+def _float_direction(corners, direction):
+    """A direction in floats and the size of the terms that it was computed from."""
+    if direction < 6:
+        d = subtract(_corner(corners, _next_corner(direction)), _corner(corners, direction))
+        return d, _size(d)
+    if direction == _COMMON_LINE:
+        normal_a, size_a = _float_normal(corners, 0)
+        normal_b, size_b = _float_normal(corners, 1)
+        return cross(normal_a, normal_b), size_a * size_b
+    if direction < _AXES:
+        return _float_normal(corners, direction - _NORMAL)
+    axis = direction - _AXES
+    return (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0), 1.0
+
+
+@kernel
+def _slope(corners, triangle, which, direction):
+    """The sign of the slope of a function along a direction."""
     gradient, size = _float_function(triangle, which)
-    for order in range(1, 4):
-        d = (directions[order - 1, 0], directions[order - 1, 1], directions[order - 1, 2])
-        s = _certain_sign(dot(gradient, d), _ROUNDING * size * directions[order - 1, 3])
-        if s == 0:
-            s = _slope_sign_exactly(corners, code, triangle, which, order)
-        if s != 0:
-            return s * _direction_sign(code, order)
-    return 0
+    d, length = _float_direction(corners, direction)
+    s = _certain_sign(dot(gradient, d), _ROUNDING * size * length)
+    return s if s != 0 else _slope_exactly(pointer_to(corners), pointer_to(triangle), which, direction)
 
 
 # -------------------------------------------------------------------------- ray parity
 
 
 @kernel
-def _crosses(s0, s1, s2, height):
-    """Whether the ray from a point in direction x crosses a triangle, by the signs of the four functions."""
-    return s0 == s1 and s1 == s2 and s0 != 0 and height == -s0
+def _ray_misses_box(x, rounding, t):
+    """Whether the ray from x in direction x surely misses the bounding box of a triangle."""
+    return (
+        x[1] + rounding < min(t[0, 1], t[1, 1], t[2, 1])
+        or x[1] - rounding > max(t[0, 1], t[1, 1], t[2, 1])
+        or x[2] + rounding < min(t[0, 2], t[1, 2], t[2, 2])
+        or x[2] - rounding > max(t[0, 2], t[1, 2], t[2, 2])
+        or x[0] - rounding > max(t[0, 0], t[1, 0], t[2, 0])
+    )
 
 
 @kernel
-def _survey(x, rounding, corners, code, triangles, near, signs):
+def _misses(s, known):
+    """Whether the first signs of the four functions show that the ray misses the triangle.
+
+    It crosses where the first three are equal and the fourth is opposite; a zero may still become either.
+    """
+    low = 0
+    high = 0
+    for which in range(known):
+        towards = -s[which] if which == 3 else s[which]
+        low = min(low, towards)
+        high = max(high, towards)
+    return low < 0 and high > 0
+
+
+@kernel
+def _certain(s):
+    """Whether no sign is zero."""
+    return s[0] != 0 and s[1] != 0 and s[2] != 0 and s[3] != 0
+
+
+@kernel
+def _survey(x, rounding, corners, i, j, triangles, near, signs):
     """Cast a ray from x; return the parity of sure crossings and the number of triangles that need y itself.
 
     Those are written to ``near``, with the signs of their four functions at x, of which some are zero.
     """
     inside = False
     count = 0
-    for i in range(len(triangles)):
-        t = load_triangle(triangles, i)
-        a, b, c = t
-        if x[1] + rounding < min(a[1], b[1], c[1]) or x[1] - rounding > max(a[1], b[1], c[1]):
+    for n in range(len(triangles)):
+        if _ray_misses_box(x, rounding, triangles[n]):
             continue
-        if x[2] + rounding < min(a[2], b[2], c[2]) or x[2] - rounding > max(a[2], b[2], c[2]):
+        missed = False
+        for which in range(4):
+            signs[count, which] = _base_sign(x, rounding, corners, i, j, triangles[n], which)
+            missed = _misses(signs[count], which + 1)
+            if missed:
+                break
+        if missed:
             continue
-        if x[0] - rounding > max(a[0], b[0], c[0]):
-            continue
-        s0 = _base_sign(x, rounding, corners, code, t, 0)
-        s1 = _base_sign(x, rounding, corners, code, t, 1)
-        if s0 * s1 < 0:
-            continue
-        s2 = _base_sign(x, rounding, corners, code, t, 2)
-        if s0 * s2 < 0 or s1 * s2 < 0:
-            continue
-        height = _base_sign(x, rounding, corners, code, t, 3)
-        if s0 * s1 * s2 * height != 0:
-            if _crosses(s0, s1, s2, height):
-                inside = not inside
+        if _certain(signs[count]):
+            inside = not inside
         else:
-            near[count] = i
-            signs[count, 0] = s0
-            signs[count, 1] = s1
-            signs[count, 2] = s2
-            signs[count, 3] = height
+            near[count] = n
             count += 1
     return inside, count
 
 
 @kernel
-def _sample_inside(inside, corners, code, directions, triangles, near, signs, count):
+def _sign_beside(corners, triangle, which, sample, slopes):
+    """The sign of a function at y, given that it vanishes at x: that of the first slope that is not zero.
+
+    ``slopes`` remembers the slopes of this function along all directions.
+    """
+    for k in range(3):
+        direction = sample[k, 0]
+        if slopes[direction] == _UNKNOWN:
+            slopes[direction] = _slope(corners, triangle, which, direction)
+        if slopes[direction] != 0:
+            return slopes[direction] * sample[k, 1]
+    return 0
+
+
+@kernel
+def _sample_inside(inside, corners, sample, triangles, near, signs, slopes, count):
     """Whether y lies inside, given the survey from x."""
     here = np.empty(4, dtype=np.int64)
-    for i in range(count):
-        t = load_triangle(triangles, near[i])
+    for n in range(count):
         for which in range(4):
-            here[which] = signs[i, which]
+            here[which] = signs[n, which]
             if here[which] == 0:
-                here[which] = _sign_beside(corners, code, directions, t, which)
-        if _crosses(here[0], here[1], here[2], here[3]):
+                here[which] = _sign_beside(corners, triangles[near[n]], which, sample, slopes[n, which])
+        if _certain(here) and not _misses(here, 4):
             inside = not inside
     return inside
 
@@ -301,102 +309,70 @@ def vertex_inside(vertex, triangles):
     corners = np.zeros((6, 3))
     for k in range(3):
         corners[0, k] = vertex[k]
-    code = np.zeros(_CODE, dtype=np.int64)
-    code[_FACE] = -1
     near = np.empty(len(triangles), dtype=np.int64)
     signs = np.empty((len(triangles), 4), dtype=np.int64)
-    x = (vertex[0], vertex[1], vertex[2])
-    inside, count = _survey(x, 0.0, corners, code, triangles, near, signs)
-    directions = np.zeros((3, 4))
-    for order in range(3):
-        directions[order, (order + 1) % 3] = 1.0
-        directions[order, 3] = 1.0
-    return _sample_inside(inside, corners, code, directions, triangles, near, signs, count)
+    inside, count = _survey((vertex[0], vertex[1], vertex[2]), 0.0, corners, 0, 0, triangles, near, signs)
+    slopes = np.full((count, 4, _DIRECTIONS), _UNKNOWN)
+    sample = np.empty((3, 2), dtype=np.int64)
+    for k in range(3):
+        sample[k, 0] = _AXES + k
+        sample[k, 1] = 1
+    return _sample_inside(inside, corners, sample, triangles, near, signs, slopes, count)
 
 
 # ------------------------------------------------------------- samples of a contact
 
 
 @kernel
-def _edges_through(face, pair, i, j, found):
-    """Write the edges of a face that pass through x as (from, to, opposite corner); return their number.
-
-    x is corner i, or the point of the edge i-j in the plane of the other face.
-    """
-    t = pair[face]
-    count = 0
-    for k in range(3):
-        p = t[k]
-        q = t[(k + 1) % 3]
-        if i == j:
-            x = pair[i // 3][i % 3]
-            on_edge = segment_meets_triangle(x, x, (p, q, q))
-        elif i // 3 == face:
-            on_edge = (i % 3 == k and j % 3 == (k + 1) % 3) or (j % 3 == k and i % 3 == (k + 1) % 3)
-        else:
-            on_edge = orient3d(pair[i // 3][i % 3], pair[j // 3][j % 3], p, q) == 0
-        if on_edge:
-            found[count, 0] = 3 * face + k
-            found[count, 1] = 3 * face + (k + 1) % 3
-            found[count, 2] = 3 * face + (k + 2) % 3
-            count += 1
-    return count
+def _on_edge(pair, i, j, edge):
+    """Whether x lies on an edge of the pair, named by its first corner."""
+    face = edge // 3
+    p = pair[face][edge % 3]
+    q = pair[face][(edge + 1) % 3]
+    if i == j:
+        x = pair[i // 3][i % 3]
+        return segments_meet(x, x, p, q)
+    if i // 3 == face:
+        return edge == i
+    return orient3d(pair[i // 3][i % 3], pair[j // 3][j % 3], p, q) == 0
 
 
 @kernel
-def _transversal_edge(pair):
-    """Corners of an edge of a that is not parallel to the plane of b, or (-1, -1) where the planes are parallel."""
-    b = pair[1]
-    axis_a, axis_b = projection_axis(pair[0])[0], projection_axis(b)[0]
-    if axis_a >= 0 and axis_b >= 0:
+def _transversal_edge(pair, corners):
+    """An edge of a that is not parallel to the plane of b, or -1 where the planes are parallel."""
+    if projection_axis(pair[0])[0] >= 0 and projection_axis(pair[1])[0] >= 0:
         for k in range(3):
-            if _rises(pair[0][k], pair[0][(k + 1) % 3], b):
-                return k, (k + 1) % 3
-    return -1, -1
+            if _slope(corners, corners[3:], 3, k) != 0:
+                return k
+    return -1
 
 
 @kernel
-def _rises(p, q, t):
-    """Whether the segment pq is not parallel to the plane of t; exact."""
-    points = np.empty((5, 3))
-    for k in range(3):
-        points[0, k] = t[0][k]
-        points[1, k] = t[1][k]
-        points[2, k] = t[2][k]
-        points[3, k] = p[k]
-        points[4, k] = q[k]
-    rows, _ = exact.integers(points)
-    exact.make_relative(rows)
-    return exact.sign(exact.dot(exact.cross(rows[1], rows[2]), exact.subtract(rows[4], rows[3]))) != 0
+def _write_sample(sample, first, along, second, across, third, side):
+    sample[0, 0], sample[0, 1] = first, along
+    sample[1, 0], sample[1, 1] = second, across
+    sample[2, 0], sample[2, 1] = third, side
 
 
 @kernel
-def _samples_at(pair, i, j, codes):
-    """Write the codes of all samples around one contact point; return their number."""
+def _samples_at(pair, corners, i, j, samples):
+    """Write the directions and signs of all samples around one contact point; return their number."""
     count = 0
-    found = np.empty((3, 3), dtype=np.int64)
-    for face in range(2):
-        if projection_axis(pair[face])[0] < 0:
+    for edge in range(6):
+        face = edge // 3
+        if projection_axis(pair[face])[0] < 0 or not _on_edge(pair, i, j, edge):
             continue
-        for k in range(_edges_through(face, pair, i, j, found)):
-            for along in range(-1, 2, 2):
-                for side in range(-1, 2, 2):
-                    code = codes[count]
-                    code[_X_FROM], code[_X_TO] = i, j
-                    code[_D1_FROM], code[_D1_TO], code[_D1_SIGN] = found[k, 0], found[k, 1], along
-                    code[_D2_FROM], code[_D2_TO], code[_D2_SIGN] = found[k, 0], found[k, 2], 1
-                    code[_FACE], code[_D3_SIGN] = face, side
-                    count += 1
-    start, end = _transversal_edge(pair)
-    if start >= 0:
+        into_face = 3 * face + (edge + 2) % 3  # this edge leads back from the opposite corner
+        for along in range(-1, 2, 2):
+            for side in range(-1, 2, 2):
+                _write_sample(samples[count], edge, along, into_face, -1, _NORMAL + face, side)
+                count += 1
+    edge = _transversal_edge(pair, corners)
+    if edge >= 0:
         for along in range(-1, 2, 2):
             for across in range(-1, 2, 2):
                 for side in range(-1, 2, 2):
-                    code = codes[count]
-                    code[_X_FROM], code[_X_TO] = i, j
-                    code[_D1_FROM], code[_D1_TO], code[_D1_SIGN] = 0, 0, along
-                    code[_D2_FROM], code[_D2_TO], code[_D2_SIGN] = start, end, across
-                    code[_FACE], code[_D3_SIGN] = 0, side
+                    _write_sample(samples[count], _COMMON_LINE, along, edge, across, _NORMAL, side)
                     count += 1
     return count
 
@@ -404,28 +380,25 @@ def _samples_at(pair, i, j, codes):
 @kernel
 def _cells_at(pair, corners, i, j, triangles_a, triangles_b, cells):
     """The cells around one contact point of a pair of triangles, added to those already known."""
-    code = np.zeros(_CODE, dtype=np.int64)
-    code[_X_FROM] = i
-    code[_X_TO] = j
-    x = _corner(pair, i)
+    x = _corner(corners, i)
     rounding = 0.0
     if i != j:
-        x = plane_crossing(x, _corner(pair, j), pair[1 - i // 3])
-        extent = max(joint_extent(pair[0], pair[1], 0), joint_extent(pair[0], pair[1], 1), joint_extent(pair[0], pair[1], 2))
+        x = plane_crossing(x, _corner(corners, j), pair[1 - i // 3])
+        extent = extent_of_pair(pair[0], pair[1])
         # Where cubes of the extent underflow, x itself cannot be trusted.
         rounding = _ROUNDING * extent if extent > SMALLEST_CUBED else extent
     near_a = np.empty(len(triangles_a), dtype=np.int64)
     near_b = np.empty(len(triangles_b), dtype=np.int64)
     signs_a = np.empty((len(triangles_a), 4), dtype=np.int64)
     signs_b = np.empty((len(triangles_b), 4), dtype=np.int64)
-    inside_a, count_a = _survey(x, rounding, corners, code, triangles_a, near_a, signs_a)
-    inside_b, count_b = _survey(x, rounding, corners, code, triangles_b, near_b, signs_b)
-    codes = np.empty((_MOST_SAMPLES, _CODE), dtype=np.int64)
-    directions = np.empty((3, 4))
-    for k in range(_samples_at(pair, i, j, codes)):
-        _float_directions(pair, codes[k], directions)
-        in_a = _sample_inside(inside_a, corners, codes[k], directions, triangles_a, near_a, signs_a, count_a)
-        in_b = _sample_inside(inside_b, corners, codes[k], directions, triangles_b, near_b, signs_b, count_b)
+    inside_a, count_a = _survey(x, rounding, corners, i, j, triangles_a, near_a, signs_a)
+    inside_b, count_b = _survey(x, rounding, corners, i, j, triangles_b, near_b, signs_b)
+    slopes_a = np.full((count_a, 4, _DIRECTIONS), _UNKNOWN)
+    slopes_b = np.full((count_b, 4, _DIRECTIONS), _UNKNOWN)
+    samples = np.empty((_MOST_SAMPLES, 3, 2), dtype=np.int64)
+    for k in range(_samples_at(pair, corners, i, j, samples)):
+        in_a = _sample_inside(inside_a, corners, samples[k], triangles_a, near_a, signs_a, slopes_a, count_a)
+        in_b = _sample_inside(inside_b, corners, samples[k], triangles_b, near_b, signs_b, slopes_b, count_b)
         cells |= (IN_BOTH if in_b else ONLY_IN_A) if in_a else (ONLY_IN_B if in_b else 0)
         if cells == EVERYTHING:
             break

@@ -27,7 +27,7 @@ from impinge.geometry.predicates import (
     subtract,
 )
 from impinge.geometry.results import ContactKind
-from impinge.jit import kernel
+from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
 
 DISJOINT = -1
 CROSSING = int(ContactKind.CROSSING)
@@ -188,7 +188,7 @@ def contact_kind(a, b):
     if _on_one_side(heights_a):
         return DISJOINT
     if on_plane(heights_a) or on_plane(heights_b):
-        return _flat_kind(a, b)
+        return _flat_kind(pointer_to(pair_array(a, b)))
     first, second = canonical(a, b, heights_a, heights_b)
     upper = order_on_line(first, second, 1, 1, error)
     if upper < 0:
@@ -253,24 +253,13 @@ def _reach(t, turn, a, b, c, axis):
 
 
 @kernel
-def _flat_kind(a, b):
-    """contact_kind of two triangles in one plane, or of which one is degenerate."""
-    axis, turn_a = projection_axis(a)
-    axis_b, turn_b = projection_axis(b)
-    if axis < 0:
-        p, q = degenerate_ends(a)
-        return TOUCHING if segment_meets_triangle(p, q, b) else DISJOINT
-    if axis_b < 0:
-        p, q = degenerate_ends(b)
-        return TOUCHING if segment_meets_triangle(p, q, a) else DISJOINT
-    turn_b = seen_turn(b[0], b[1], b[2], axis)
-    reach = min(
-        _reach(a, turn_a, b[0], b[1], b[2], axis),
-        _reach(b, turn_b, a[0], a[1], a[2], axis),
-    )
-    if reach < 0:
-        return DISJOINT
-    return COPLANAR if reach > 0 else TOUCHING
+def pair_array(a, b):
+    """Two triangles as an array (2, 3, 3)."""
+    pair = np.empty((2, 3, 3))
+    for k in range(3):
+        pair[0, 0, k], pair[0, 1, k], pair[0, 2, k] = a[0][k], a[1][k], a[2][k]
+        pair[1, 0, k], pair[1, 1, k], pair[1, 2, k] = b[0][k], b[1][k], b[2][k]
+    return pair
 
 
 @kernel
@@ -330,11 +319,20 @@ def _ranges_meet(p, q, r, s, axis):
 
 @kernel
 def segments_meet(p, q, r, s):
-    """Whether two closed segments in space, possibly points, have a common point; exact.
+    """Whether two closed segments in space, possibly points, have a common point; exact."""
+    return _segments_meet(p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2], s[0], s[1], s[2])
 
-    They must be coplanar, and meet in all three projections: one of these is a bijection
-    on their plane, and if all four points are on a line the ranges decide.
+
+@cold("boolean(" + ", ".join(["float64"] * 12) + ")")
+def _segments_meet(px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz):
+    """They must be coplanar, and meet in all three projections.
+
+    One of these is a bijection on their plane, and if all four points are on a line the ranges decide.
     """
+    p = (px, py, pz)
+    q = (qx, qy, qz)
+    r = (rx, ry, rz)
+    s = (sx, sy, sz)
     for axis in range(3):
         if not _ranges_meet(p, q, r, s, axis):
             return False
@@ -346,6 +344,30 @@ def segments_meet(p, q, r, s):
         if seen_turn(r, s, p, axis) * seen_turn(r, s, q, axis) > 0:
             return False
     return True
+
+
+@cold(f"int64({POINTER})")
+def _flat_kind(pointer):
+    """contact_kind of two triangles in one plane, or of which one is degenerate."""
+    pair = array_at(pointer, (2, 3, 3))
+    a = load_triangle(pair, 0)
+    b = load_triangle(pair, 1)
+    axis, turn_a = projection_axis(a)
+    axis_b, turn_b = projection_axis(b)
+    if axis < 0:
+        p, q = degenerate_ends(a)
+        return TOUCHING if segment_meets_triangle(p, q, b) else DISJOINT
+    if axis_b < 0:
+        p, q = degenerate_ends(b)
+        return TOUCHING if segment_meets_triangle(p, q, a) else DISJOINT
+    turn_b = seen_turn(b[0], b[1], b[2], axis)
+    reach = min(
+        _reach(a, turn_a, b[0], b[1], b[2], axis),
+        _reach(b, turn_b, a[0], a[1], a[2], axis),
+    )
+    if reach < 0:
+        return DISJOINT
+    return COPLANAR if reach > 0 else TOUCHING
 
 
 # ---------------------------------------------------------------------------- batches

@@ -22,8 +22,8 @@ from impinge.constants import UNIT_ROUNDOFF
 from impinge.geometry import exact
 from impinge.geometry.contact import MOST_POINTS, construct_contact, extent_of_pair, power_of_two_over, scaled_triangle
 from impinge.geometry.predicates import cross, dot, subtract
-from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
-from impinge.jit import cold, kernel
+from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
+from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
 
 # sin**2 of the angle below which a cross product is evaluated by Kahan's method.  Above it, the
 # rounding of a plain cross product turns the normal by less than 32 u.
@@ -306,18 +306,14 @@ def _edges_within(p, u, q, v, limit):
     return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
 
 
-@cold("boolean(" + ", ".join(["float64"] * 19) + ")")
-def _within_exactly(
-    a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, clearance
-):  # fmt: skip
+@cold(f"boolean({POINTER}, float64)")
+def _within_exactly(pair, clearance):
     """Whether two disjoint triangles have points no farther apart than the clearance; exact."""
     points = np.zeros((7, 3))
-    points[0, 0], points[0, 1], points[0, 2] = a0x, a0y, a0z
-    points[1, 0], points[1, 1], points[1, 2] = a1x, a1y, a1z
-    points[2, 0], points[2, 1], points[2, 2] = a2x, a2y, a2z
-    points[3, 0], points[3, 1], points[3, 2] = b0x, b0y, b0z
-    points[4, 0], points[4, 1], points[4, 2] = b1x, b1y, b1z
-    points[5, 0], points[5, 1], points[5, 2] = b2x, b2y, b2z
+    corners = array_at(pair, (6, 3))
+    for i in range(6):
+        for k in range(3):
+            points[i, k] = corners[i, k]
     points[6, 0] = clearance
     rows, _ = exact.integers(points)
     limit = exact.multiply(rows[6, 0], rows[6, 0])
@@ -346,10 +342,7 @@ def triangles_within(a, b, clearance):
         return True
     if distance - error > clearance:
         return False
-    return _within_exactly(
-        a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2],
-        b[0][0], b[0][1], b[0][2], b[1][0], b[1][1], b[1][2], b[2][0], b[2][1], b[2][2], clearance
-    )  # fmt: skip
+    return _within_exactly(pointer_to(pair_array(a, b)), clearance)
 
 
 # ---------------------------------------------------------------------------- batches

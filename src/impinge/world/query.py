@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,8 @@ from impinge.geometry.pose import as_pose
 from impinge.geometry.results import Contacts, Distance, Relation, RelationKind
 
 METHODS = ("auto", "brute")
+
+Result = TypeVar("Result")
 
 
 def collides(
@@ -41,9 +44,7 @@ def collides(
     True
     """
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    answers = np.empty(batch.count, dtype=np.bool_)
-    batch.run(lambda kernels, part: kernels.collide(*batch.arguments(part), answers[part]))
-    return batch.shaped(answers)
+    return batch.shaped(np.concatenate(batch.run(batch.method.collides)))
 
 
 def contacts(
@@ -60,15 +61,9 @@ def contacts(
     A solid inside another without touching it has no contacts.
     """
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    found: dict[int, tuple[NDArray[np.int64], Floats, Floats]] = {}
-
-    def find(kernels: Any, part: slice) -> None:
-        pairs, segments, normals = kernels.find_contacts(*batch.arguments(part))
-        pairs[:, 0] += part.start
-        found[part.start] = pairs, segments, normals
-
-    batch.run(find)
-    parts = [found[start] for start in sorted(found)]
+    parts = batch.run(batch.method.contacts)
+    for start, (pairs, _, _) in zip(batch.starts, parts, strict=True):
+        pairs[:, 0] += start
     pairs = np.concatenate([part[0] for part in parts])
     return Contacts(
         pose=pairs[:, 0].copy(),
@@ -92,12 +87,7 @@ def distance(
 ) -> Distance:
     """The smallest distance of the bodies and two points that have it; 0 exactly where they collide."""
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    values = np.empty(batch.count)
-    points = np.empty((batch.count, 2, 3))
-    faces = np.empty((batch.count, 2), dtype=np.int32)
-    batch.run(
-        lambda kernels, part: kernels.separate(*batch.arguments(part), values[part], points[part], faces[part])
-    )
+    values, points, faces = map(np.concatenate, zip(*batch.run(batch.method.distance), strict=True))
     return Distance(
         value=batch.shaped(values),
         point_a=batch.shaped(points[:, 0].copy()),
@@ -120,9 +110,7 @@ def closer_than(
     """Whether the distance of the bodies is at most the clearance; exact."""
     limit = as_clearance(clearance)
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    answers = np.empty(batch.count, dtype=np.bool_)
-    batch.run(lambda kernels, part: kernels.closer(*batch.arguments(part), limit, answers[part]))
-    return batch.shaped(answers)
+    return batch.shaped(np.concatenate(batch.run(partial(batch.method.closer_than, limit))))
 
 
 def relation(
@@ -139,14 +127,7 @@ def relation(
         if not mesh.is_closed:
             raise Unsupported(f"relation: {name} is an open mesh, which has no inside (see {name}.diagnose())")
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    cells = np.empty(batch.count, dtype=np.int64)
-    touching = np.empty(batch.count, dtype=np.bool_)
-
-    def relate(kernels: Any, part: slice) -> None:
-        body_a, body_b, poses_a, poses_b = batch.arguments(part)
-        kernels.relate(body_a, body_b, a.components, b.components, poses_a, poses_b, cells[part], touching[part])
-
-    batch.run(relate)
+    cells, touching = map(np.concatenate, zip(*batch.run(batch.method.relation), strict=True))
     kinds = _KIND_OF_CELLS[cells]
     kinds[touching & (kinds == RelationKind.APART)] = RelationKind.TOUCHING
     if batch.shape == ():
@@ -191,26 +172,26 @@ class _Batch:
             raise ValueError(
                 f"pose_a {first.shape} and pose_b {second.shape} do not broadcast against each other"
             ) from error
-        self.count = int(np.prod(self.shape))
         self._poses_a = _flattened(first, self.shape)
         self._poses_b = _flattened(second, self.shape)
-        self._bodies = a.memo("brute", _body), b.memo("brute", _body)
-        self._workers = min(workers, max(self.count, 1))
+        count = len(self._poses_a)
+        bounds = np.linspace(0, count, min(workers, max(count, 1)) + 1).astype(int).tolist()
+        self._parts = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        self.starts = bounds[:-1]
+        from impinge.world.brute_force import BruteForce
 
-    def arguments(self, part: slice) -> tuple[Any, Any, Floats, Floats]:
-        return (*self._bodies, self._poses_a[part], self._poses_b[part])
+        self.method = BruteForce(a, b)
 
-    def run(self, task: Callable[[Any, slice], None]) -> None:
-        """Call task(kernels, part) for parts that together cover the batch."""
-        from impinge.world import brute_force as kernels
+    def run(self, task: Callable[[Floats, Floats], Result]) -> list[Result]:
+        """task(poses_a, poses_b) for consecutive parts of the batch, one for each worker."""
 
-        bounds = np.linspace(0, self.count, self._workers + 1).astype(int)
-        parts = [slice(int(start), int(stop)) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
-        if len(parts) == 1:
-            task(kernels, parts[0])
-            return
-        with ThreadPoolExecutor(self._workers) as pool:
-            list(pool.map(lambda part: task(kernels, part), parts))
+        def run_part(part: slice) -> Result:
+            return task(self._poses_a[part], self._poses_b[part])
+
+        if len(self._parts) == 1:
+            return [run_part(self._parts[0])]
+        with ThreadPoolExecutor(len(self._parts)) as pool:
+            return list(pool.map(run_part, self._parts))
 
     def shaped(self, values: NDArray[Any]) -> Any:
         """The flat results with the leading shape of the poses; scalars for a single pose."""
@@ -220,11 +201,3 @@ class _Batch:
 
 def _flattened(poses: Floats, shape: tuple[int, ...]) -> Floats:
     return np.ascontiguousarray(np.broadcast_to(poses, (*shape, 4, 4)).reshape(-1, 4, 4))
-
-
-def _body(mesh: Mesh) -> tuple[Floats, NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], bool]:
-    """What the brute-force kernels need to know of a mesh."""
-    corners = mesh.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    edges = np.unique(np.sort(corners, axis=1), axis=0)
-    pieces = np.unique(mesh.components, return_index=True)[1]
-    return mesh.vertices, mesh.faces, edges, pieces, mesh.solid
