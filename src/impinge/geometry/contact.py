@@ -199,11 +199,14 @@ def _add_corners(t, other, points, count):
 
 @kernel
 def _add_piercings(t, edges, other, points, count):
-    """Add where edges of t pass through the plane of ``other`` within it."""
+    """Add where edges of t pass through the inside of ``other``."""
     for i in range(edges):
         p, q = _edge(t, i, edges)
         if orient3d(other[0], other[1], other[2], p) * orient3d(other[0], other[1], other[2], q) < 0:
-            if segment_meets_triangle(p, q, other):
+            s0 = orient3d(p, q, other[0], other[1])
+            s1 = orient3d(p, q, other[1], other[2])
+            s2 = orient3d(p, q, other[2], other[0])
+            if min(s0, s1, s2) > 0 or max(s0, s1, s2) < 0:
                 _store(points, count, plane_crossing(p, q, other))
                 count += 1
     return count

@@ -109,12 +109,12 @@ def _load(bits, unit, digits):
 def integers(points):
     """The points (k, 3) as integers (k, 3, digits), and the exponent of their common unit.
 
-    Rows keep at least one digit to spare, so that sums and differences of a few of
-    them, or of their products, never overflow the last digit.
+    Rows have at least 29 bits to spare, so that sums and differences of a few of them, or
+    of their products, never overflow.
     """
     low, high = common_unit(points)
     bits = points.view(np.int64)
-    count = (high - low) // DIGIT_BITS + 3
+    count = (high - low) // DIGIT_BITS + 2
     rows = np.zeros((points.shape[0], 3, count), dtype=np.int64)
     for i in range(points.shape[0]):
         for j in range(3):

@@ -27,6 +27,8 @@ from impinge.geometry import exact
 from impinge.geometry.contact import SMALLEST_CUBED, extent_of_pair, plane_crossing
 from impinge.geometry.predicates import UNDERFLOW, cross, dot, orient3d, sign, subtract
 from impinge.geometry.triangle import (
+    load_triangle,
+    pair_array,
     projection_axis,
     segment_meets_triangle,
     segments_meet,
@@ -51,6 +53,7 @@ _NORMAL = 7  # the normal of a, and 8 that of b,
 _AXES = 9  # and the axes x, y, z, for points that belong to no pair.
 _DIRECTIONS = 12
 _UNKNOWN = 2
+_MOST_POINTS = 12
 _MOST_SAMPLES = 2 * 3 * 4 + 8  # all edges of both faces through x, and the common line of the planes
 
 
@@ -165,7 +168,20 @@ def _certain_sign(value, bound):
 
 
 @kernel
+def _vanishes_at(p, triangle, which):
+    """Whether a function is zero at p because p is a vertex of the triangle: no arithmetic needed."""
+    for k in range(3):
+        if which == 3 or k == which or k == (which + 1) % 3:
+            if triangle[k, 0] == p[0] and triangle[k, 1] == p[1] and triangle[k, 2] == p[2]:
+                return True
+    return False
+
+
+@kernel
 def _base_sign(x, rounding, corners, i, j, triangle, which):
+    """The sign of a function at x, which is corner i or on the edge from i to j."""
+    if i == j and _vanishes_at(x, triangle, which):
+        return 0
     gradient, size = _float_function(triangle, which)
     w = subtract(x, _corner(triangle, which % 3))
     s = _certain_sign(dot(gradient, w), size * (_ROUNDING * _size(w) + 4.0 * rounding))
@@ -205,6 +221,9 @@ def _float_direction(corners, direction):
 @kernel
 def _slope(corners, triangle, which, direction):
     """The sign of the slope of a function along a direction."""
+    if direction < 6 and _vanishes_at(_corner(corners, direction), triangle, which):
+        if _vanishes_at(_corner(corners, _next_corner(direction)), triangle, which):
+            return 0
     gradient, size = _float_function(triangle, which)
     d, length = _float_direction(corners, direction)
     s = _certain_sign(dot(gradient, d), _ROUNDING * size * length)
@@ -324,6 +343,69 @@ def vertex_inside(vertex, triangles):
 
 
 @kernel
+def _same(p, q):
+    return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
+
+
+@kernel
+def _pierces(p, q, t):
+    """Whether a segment passes through a triangle from one side to the other, and not through a vertex of it."""
+    if orient3d(t[0], t[1], t[2], p) * orient3d(t[0], t[1], t[2], q) >= 0:
+        return False
+    s0 = orient3d(p, q, t[0], t[1])
+    s1 = orient3d(p, q, t[1], t[2])
+    s2 = orient3d(p, q, t[2], t[0])
+    at_vertex = (s0 == 0 and s1 == 0) or (s1 == 0 and s2 == 0) or (s2 == 0 and s0 == 0)
+    return not at_vertex and (min(s0, s1, s2) >= 0 or max(s0, s1, s2) <= 0)
+
+
+@kernel
+def _contact_points(pair, points):
+    """Write the corners of the intersection as (i, j), each position once; return their number.
+
+    (i, i) is corner i of the pair, (i, j) the point where the edge from i to j pierces the other triangle.
+    """
+    count = 0
+    for face in range(2):
+        t = pair[face]
+        other = pair[1 - face]
+        for k in range(3):
+            p = t[k]
+            known = face == 1 and (_same(p, other[0]) or _same(p, other[1]) or _same(p, other[2]))
+            if not known and segment_meets_triangle(p, p, other):
+                points[count, 0] = points[count, 1] = 3 * face + k
+                count += 1
+            if _pierces(p, t[(k + 1) % 3], other):
+                points[count, 0] = 3 * face + k
+                points[count, 1] = 3 * face + (k + 1) % 3
+                count += 1
+    return count
+
+
+@kernel
+def _edge_in_plane(t, other):
+    """Whether an edge of t lies in the plane of the other triangle."""
+    on_plane = 0
+    for k in range(3):
+        on_plane += orient3d(other[0], other[1], other[2], t[k]) == 0
+    return on_plane >= 2
+
+
+@kernel
+def _edge_across(pair, corners):
+    """An edge of a that is not parallel to the plane of b; -1 if the planes are parallel, or if one needs no samples.
+
+    Where the common line runs along an edge of both triangles, the samples along these edges are enough.
+    """
+    if _edge_in_plane(pair[0], pair[1]) and _edge_in_plane(pair[1], pair[0]):
+        return -1
+    for k in range(3):
+        if _slope(corners, corners[3:], 3, k) != 0:
+            return k
+    return -1
+
+
+@kernel
 def _on_edge(pair, i, j, edge):
     """Whether x lies on an edge of the pair, named by its first corner."""
     face = edge // 3
@@ -338,13 +420,15 @@ def _on_edge(pair, i, j, edge):
 
 
 @kernel
-def _transversal_edge(pair, corners):
-    """An edge of a that is not parallel to the plane of b, or -1 where the planes are parallel."""
-    if projection_axis(pair[0])[0] >= 0 and projection_axis(pair[1])[0] >= 0:
+def _seen_before(pair, face, i, j, seen):
+    """Whether x is a corner of the face at which samples were taken already; note that they are taken now."""
+    if i == j:
         for k in range(3):
-            if _slope(corners, corners[3:], 3, k) != 0:
-                return k
-    return -1
+            if _same(pair[face][k], pair[i // 3][i % 3]):
+                before = seen[k]
+                seen[k] = True
+                return before
+    return False
 
 
 @kernel
@@ -355,31 +439,34 @@ def _write_sample(sample, first, along, second, across, third, side):
 
 
 @kernel
-def _samples_at(pair, corners, i, j, samples):
-    """Write the directions and signs of all samples around one contact point; return their number."""
-    count = 0
-    for edge in range(6):
-        face = edge // 3
-        if projection_axis(pair[face])[0] < 0 or not _on_edge(pair, i, j, edge):
-            continue
-        into_face = 3 * face + (edge + 2) % 3  # this edge leads back from the opposite corner
-        for along in range(-1, 2, 2):
-            for side in range(-1, 2, 2):
-                _write_sample(samples[count], edge, along, into_face, -1, _NORMAL + face, side)
-                count += 1
-    edge = _transversal_edge(pair, corners)
-    if edge >= 0:
-        for along in range(-1, 2, 2):
-            for across in range(-1, 2, 2):
+def _samples_along_edges(pair, face, i, j, samples, count):
+    """Append samples on both sides of a face, beside each of its edges through x."""
+    if projection_axis(pair[face])[0] < 0:
+        return count
+    for edge in range(3 * face, 3 * face + 3):
+        if _on_edge(pair, i, j, edge):
+            into_face = 3 * face + (edge + 2) % 3  # this edge leads back from the opposite corner
+            for along in range(-1, 2, 2):
                 for side in range(-1, 2, 2):
-                    _write_sample(samples[count], _COMMON_LINE, along, edge, across, _NORMAL, side)
+                    _write_sample(samples[count], edge, along, into_face, -1, _NORMAL + face, side)
                     count += 1
     return count
 
 
 @kernel
-def _cells_at(pair, corners, i, j, triangles_a, triangles_b, cells):
-    """The cells around one contact point of a pair of triangles, added to those already known."""
+def _samples_along_line(edge_across, samples, count):
+    """Append samples in the four sectors around the common line of the planes, in both directions."""
+    for along in range(-1, 2, 2):
+        for across in range(-1, 2, 2):
+            for side in range(-1, 2, 2):
+                _write_sample(samples[count], _COMMON_LINE, along, edge_across, across, _NORMAL, side)
+                count += 1
+    return count
+
+
+@kernel
+def _cells_of_samples(pair, corners, i, j, samples, triangles_a, triangles_b, cells):
+    """The cells in which samples around x lie, added to those already known."""
     x = _corner(corners, i)
     rounding = 0.0
     if i != j:
@@ -395,8 +482,7 @@ def _cells_at(pair, corners, i, j, triangles_a, triangles_b, cells):
     inside_b, count_b = _survey(x, rounding, corners, i, j, triangles_b, near_b, signs_b)
     slopes_a = np.full((count_a, 4, _DIRECTIONS), _UNKNOWN)
     slopes_b = np.full((count_b, 4, _DIRECTIONS), _UNKNOWN)
-    samples = np.empty((_MOST_SAMPLES, 3, 2), dtype=np.int64)
-    for k in range(_samples_at(pair, corners, i, j, samples)):
+    for k in range(len(samples)):
         in_a = _sample_inside(inside_a, corners, samples[k], triangles_a, near_a, signs_a, slopes_a, count_a)
         in_b = _sample_inside(inside_b, corners, samples[k], triangles_b, near_b, signs_b, slopes_b, count_b)
         cells |= (IN_BOTH if in_b else ONLY_IN_A) if in_a else (ONLY_IN_B if in_b else 0)
@@ -406,26 +492,29 @@ def _cells_at(pair, corners, i, j, triangles_a, triangles_b, cells):
 
 
 @kernel
-def cells_around_contact(a, b, triangles_a, triangles_b, cells):
-    """Which cells (IN_BOTH, ONLY_IN_A, ONLY_IN_B) meet near the contact of triangles a and b, or are known already."""
-    pair = (a, b)
-    corners = np.empty((6, 3))
-    for i in range(6):
-        for k in range(3):
-            corners[i, k] = pair[i // 3][i % 3][k]
-    for face in range(2):
-        t = pair[face]
-        other = pair[1 - face]
-        for k in range(3):
-            p = t[k]
-            q = t[(k + 1) % 3]
-            i = 3 * face + k
-            if segment_meets_triangle(p, p, other):
-                cells = _cells_at(pair, corners, i, i, triangles_a, triangles_b, cells)
-            side_p = orient3d(other[0], other[1], other[2], p)
-            side_q = orient3d(other[0], other[1], other[2], q)
-            if side_p * side_q < 0 and segment_meets_triangle(p, q, other):
-                cells = _cells_at(pair, corners, i, 3 * face + (k + 1) % 3, triangles_a, triangles_b, cells)
-            if cells == EVERYTHING:
-                return cells
+def cells_around_contact(face_a, face_b, triangles_a, triangles_b, seen_a, seen_b, cells):
+    """Which cells (IN_BOTH, ONLY_IN_A, ONLY_IN_B) meet at the contact of two faces, or are known already.
+
+    ``seen`` (n, 3) marks the corners of faces around which samples have been taken.
+    """
+    pair = (load_triangle(triangles_a, face_a), load_triangle(triangles_b, face_b))
+    corners = pair_array(pair[0], pair[1]).reshape(6, 3)
+    points = np.empty((_MOST_POINTS, 2), dtype=np.int64)
+    samples = np.empty((_MOST_SAMPLES, 3, 2), dtype=np.int64)
+    point_count = _contact_points(pair, points)
+    edge_across = _edge_across(pair, corners) if point_count > 1 else -1
+    for n in range(point_count):
+        i = points[n, 0]
+        j = points[n, 1]
+        count = 0
+        if not _seen_before(pair, 0, i, j, seen_a[face_a]):
+            count = _samples_along_edges(pair, 0, i, j, samples, count)
+        if not _seen_before(pair, 1, i, j, seen_b[face_b]):
+            count = _samples_along_edges(pair, 1, i, j, samples, count)
+        if edge_across >= 0:
+            count = _samples_along_line(edge_across, samples, count)
+        if count > 0:
+            cells = _cells_of_samples(pair, corners, i, j, samples[:count], triangles_a, triangles_b, cells)
+        if cells == EVERYTHING:
+            break
     return cells

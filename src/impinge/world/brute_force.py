@@ -142,6 +142,8 @@ def _cells_at_contacts(a, b, poses_a, poses_b, pairs, cells):
     """Add the cells (see geometry.solid) that meet at contacts to those known for each pose."""
     world_a, triangles_a = _room_for(a)
     world_b, triangles_b = _room_for(b)
+    seen_a = np.empty((len(a.faces), 3), dtype=np.bool_)
+    seen_b = np.empty((len(b.faces), 3), dtype=np.bool_)
     posed = -1
     for n in range(len(pairs)):
         i = pairs[n, 0]
@@ -151,9 +153,9 @@ def _cells_at_contacts(a, b, poses_a, poses_b, pairs, cells):
             posed = i
             _pose(a, poses_a[i], world_a, triangles_a)
             _pose(b, poses_b[i], world_b, triangles_b)
-        s = load_triangle(triangles_a, pairs[n, 1])
-        t = load_triangle(triangles_b, pairs[n, 2])
-        cells[i] = cells_around_contact(s, t, triangles_a, triangles_b, cells[i])
+            seen_a[:] = False
+            seen_b[:] = False
+        cells[i] = cells_around_contact(pairs[n, 1], pairs[n, 2], triangles_a, triangles_b, seen_a, seen_b, cells[i])
 
 
 # ------------------------------------------------------------------------------- method
