@@ -27,7 +27,7 @@ from impinge.geometry.predicates import (
     subtract,
 )
 from impinge.geometry.results import ContactKind
-from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
+from impinge.jit import cold, kernel
 
 DISJOINT = -1
 CROSSING = int(ContactKind.CROSSING)
@@ -188,7 +188,7 @@ def contact_kind(a, b):
     if _on_one_side(heights_a):
         return DISJOINT
     if on_plane(heights_a) or on_plane(heights_b):
-        return _flat_kind(pointer_to(pair_array(a, b)))
+        return _flat_kind(*(a[0] + a[1] + a[2] + b[0] + b[1] + b[2]))
     first, second = canonical(a, b, heights_a, heights_b)
     upper = order_on_line(first, second, 1, 1, error)
     if upper < 0:
@@ -346,12 +346,16 @@ def _segments_meet(px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz):
     return True
 
 
-@cold(f"int64({POINTER})")
-def _flat_kind(pointer):
-    """contact_kind of two triangles in one plane, or of which one is degenerate."""
-    pair = array_at(pointer, (2, 3, 3))
-    a = load_triangle(pair, 0)
-    b = load_triangle(pair, 1)
+@cold("int64(" + ", ".join(["float64"] * 18) + ")")
+def _flat_kind(
+    a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z
+):  # fmt: skip
+    """contact_kind of two triangles in one plane, or of which one is degenerate.
+
+    Eighteen numbers instead of an array: making one would slow down the hot path of the caller.
+    """
+    a = ((a0x, a0y, a0z), (a1x, a1y, a1z), (a2x, a2y, a2z))
+    b = ((b0x, b0y, b0z), (b1x, b1y, b1z), (b2x, b2y, b2z))
     axis, turn_a = projection_axis(a)
     axis_b, turn_b = projection_axis(b)
     if axis < 0:

@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m impinge.lab.bench NAME``.  They print costs and ratios of one interleaved run."""
