@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from impinge.errors import Unsupported
     from impinge.geometry.assembly import Assembly, Part
     from impinge.geometry.mesh import Mesh
-    from impinge.geometry.results import Contacts, ContactKind, Distance, Relation, RelationKind
+    from impinge.geometry.results import ContactKind, Contacts, Distance, Relation, RelationKind
     from impinge.world.query import closer_than, collides, contacts, distance, relation
 
 _HOME = {

@@ -13,6 +13,4 @@ class MissingExtra(ImportError):
     """An optional package is needed; the sentence names the extra that installs it."""
 
     def __init__(self, purpose: str, package: str, extra: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package '{package}': install it with  pip install \"impinge[{extra}]\""
-        )
+        super().__init__(f"{purpose} needs the package '{package}': install it with  pip install \"impinge[{extra}]\"")

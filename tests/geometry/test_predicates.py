@@ -144,7 +144,7 @@ TRIANGLES = "float64[:, :, ::1]"
 def test_no_fused_multiply_add_in_the_machine_code(kernel: Any, signature: str) -> None:
     """A fused operation rounds once, not twice: posed vertices and Dekker's products would be others."""
     # Code from the disk cache cannot be inspected, so the same function is compiled once more.
-    fresh = numba.njit(f"({signature})", **kernel.targetoptions)(kernel.py_func)
+    fresh = numba.jit(f"({signature})", **kernel.targetoptions)(kernel.py_func)
     (text,) = fresh.inspect_asm().values()
     assert re.search(r"\bv?mul[sp]d\b|\bfmul\b", text)
     assert not FUSED.search(text), FUSED.search(text)

@@ -157,10 +157,22 @@ def warmup() -> None:
 
 
 def _check(assembly: Assembly, clearance: float) -> tuple[Finding, ...]:
-    with terminal.progress_bar("checking pairs (a first run compiles kernels, once)") as progress:
-        from impinge.apps.clash import check as check_assembly
+    from impinge.apps.clash import check as check_assembly
 
+    _compile_for_a_first_run()
+    with terminal.progress_bar("checking pairs") as progress:
         return check_assembly(assembly, clearance, progress)
+
+
+def _compile_for_a_first_run() -> None:
+    """Fill an empty kernel cache at once, in two processes: faster than kernel by kernel, when first needed."""
+    from impinge.jit import cache_was_empty
+
+    if cache_was_empty:
+        from impinge.world.warmup import compile_everything
+
+        with terminal.progress_bar("first run: compiling kernels for this machine, once") as progress:
+            compile_everything(progress)
 
 
 def _require_place_for(report: Path) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
-from impinge.geometry.triangle_distance import disjoint_distance, triangles_within
-from impinge.jit import kernel
+from impinge.geometry.triangle_distance import disjoint_distance
+from impinge.jit import inner, kernel
 
 
-@kernel
+@inner
 def pose_triangles(pose, vertices, faces, world, triangles):
     """World coordinates of vertices and triangles; the order of operations is that of geometry.pose."""
     for i in range(len(vertices)):
@@ -28,7 +28,7 @@ def pose_triangles(pose, vertices, faces, world, triangles):
                 triangles[i, j, k] = world[faces[i, j], k]
 
 
-@kernel
+@inner
 def bounding_boxes(triangles):
     """(n, 2, 3): lowest and highest coordinates of each triangle."""
     boxes = np.empty((len(triangles), 2, 3))
@@ -40,7 +40,7 @@ def bounding_boxes(triangles):
     return boxes
 
 
-@kernel
+@inner
 def boxes_meet(box_a, box_b):
     for k in range(3):
         if box_a[0, k] > box_b[1, k] or box_b[0, k] > box_a[1, k]:
@@ -48,17 +48,17 @@ def boxes_meet(box_a, box_b):
     return True
 
 
-@kernel
-def _padded_square(distance):
+@inner
+def padded_square(distance):
     """A square that no rounded squared gap of boxes exceeds which are within the distance.
 
-    _squared_gap is at most (1 + 8 u) of the true one, plus 2**-1073 where squares underflow.
+    squared_gap is at most (1 + 8 u) of the true one, plus 2**-1073 where squares underflow.
     """
     return distance * distance * (1.0 + 2.0**-48) + 2.0**-1060
 
 
-@kernel
-def _squared_gap(box_a, box_b):
+@inner
+def squared_gap(box_a, box_b):
     """Squared distance of two boxes, rounded."""
     total = 0.0
     for k in range(3):
@@ -67,7 +67,7 @@ def _squared_gap(box_a, box_b):
     return total
 
 
-@kernel
+@inner
 def meeting_pairs(triangles_a, triangles_b, pose, pairs, count):
     """Append (pose, i, j, kind) for the pairs that meet, in order; return the (longer) array and the count."""
     boxes_a = bounding_boxes(triangles_a)
@@ -107,7 +107,7 @@ def any_pair_meets(triangles_a, triangles_b):
     return False
 
 
-@kernel
+@inner
 def nearest_pair(triangles_a, triangles_b, points):
     """The pair of triangles with the smallest distance, the first one in order among equals.
 
@@ -122,7 +122,7 @@ def nearest_pair(triangles_a, triangles_b, points):
     for i in range(len(triangles_a)):
         a = load_triangle(triangles_a, i)
         for j in range(len(triangles_b)):
-            if _squared_gap(boxes_a[i], boxes_b[j]) > reach:
+            if squared_gap(boxes_a[i], boxes_b[j]) > reach:
                 continue
             b = load_triangle(triangles_b, j)
             if contact_kind(a, b) != DISJOINT:
@@ -130,23 +130,8 @@ def nearest_pair(triangles_a, triangles_b, points):
             value, point_a, point_b = disjoint_distance(a, b)
             if value < best:
                 best, best_i, best_j = value, i, j
-                reach = _padded_square(best)
+                reach = padded_square(best)
                 for k in range(3):
                     points[0, k] = point_a[k]
                     points[1, k] = point_b[k]
     return best, best_i, best_j
-
-
-@kernel
-def any_pair_within(triangles_a, triangles_b, clearance):
-    """Whether some pair of triangles comes no farther apart than the clearance; exact."""
-    reach = _padded_square(clearance)
-    boxes_a = bounding_boxes(triangles_a)
-    boxes_b = bounding_boxes(triangles_b)
-    for i in range(len(triangles_a)):
-        a = load_triangle(triangles_a, i)
-        for j in range(len(triangles_b)):
-            if _squared_gap(boxes_a[i], boxes_b[j]) <= reach:
-                if triangles_within(a, load_triangle(triangles_b, j), clearance):
-                    return True
-    return False

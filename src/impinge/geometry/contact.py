@@ -31,7 +31,7 @@ from impinge.geometry.triangle import (
     seen_turn,
     segment_meets_triangle,
 )
-from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
+from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to
 
 MOST_POINTS = 6
 """The overlap of two coplanar triangles has at most six corners."""
@@ -45,7 +45,7 @@ SMALLEST_CUBED = 2.0**-300
 """Pairs smaller than this are scaled up before points are computed: their determinants would underflow."""
 
 
-@kernel
+@inner
 def _between(p, q, part_p, part_q):
     """The point that divides pq in the ratio part_p : part_q, measured from the nearer end."""
     total = part_p + part_q
@@ -56,7 +56,7 @@ def _between(p, q, part_p, part_q):
     return (q[0] + t * (p[0] - q[0]), q[1] + t * (p[1] - q[1]), q[2] + t * (p[2] - q[2]))
 
 
-@kernel
+@inner
 def plane_crossing(p, q, t):
     """Where the segment pq, whose ends are not strictly on one side, meets the plane of triangle t."""
     edge = (p, q, q)
@@ -72,7 +72,7 @@ def plane_crossing(p, q, t):
     return _between(p, q, abs(h[0]), abs(h[1]))
 
 
-@kernel
+@inner
 def unit_normal(t):
     """The unit normal, correct for needles too; zero for a degenerate triangle."""
     a, b, c = t
@@ -82,7 +82,7 @@ def unit_normal(t):
     return _normalised(x, y, z)
 
 
-@kernel
+@inner
 def _normalised(x, y, z):
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
@@ -92,7 +92,7 @@ def _normalised(x, y, z):
     return (x / length, y / length, z / length)
 
 
-@kernel
+@inner
 def _voted_normal(normal_a, normal_b, votes_a, votes_b):
     """The sum of the votes, normalised; where they cancel, b's own normal."""
     normal = _normalised(
@@ -105,7 +105,7 @@ def _voted_normal(normal_a, normal_b, votes_a, votes_b):
     return normal
 
 
-@kernel
+@inner
 def _store(points, i, p):
     points[i, 0] = p[0]
     points[i, 1] = p[1]
@@ -115,7 +115,7 @@ def _store(points, i, p):
 # ---------------------------------------------------------------- general position
 
 
-@kernel
+@inner
 def _chord(a, b, heights_a, heights_b, error, points):
     """Write the ends of the intersection of triangles in different planes; return their number and votes."""
     first, second = canonical(a, b, heights_a, heights_b)
@@ -147,27 +147,27 @@ def _chord(a, b, heights_a, heights_b, error, points):
 # ------------------------------------------------- one plane, or degenerate triangles
 
 
-@kernel
+@inner
 def _edge_count(t):
     """Three, or one for a degenerate triangle, which is its own longest edge."""
     return 1 if projection_axis(t)[0] < 0 else 3
 
 
-@kernel
+@inner
 def _edge(t, i, count):
     if count == 1:
         return degenerate_ends(t)
     return t[i], t[(i + 1) % 3]
 
 
-@kernel
+@inner
 def _turn_value(a, b, c, axis):
     i = (axis + 1) % 3
     j = (axis + 2) % 3
     return orient2d_value(a[i], a[j], b[i], b[j], c[i], c[j])
 
 
-@kernel
+@inner
 def _add_edge_crossing(p, q, r, s, points, count):
     """Add the point where two segments cross properly, if they do."""
     if orient3d(p, q, r, s) == 0:
@@ -183,7 +183,7 @@ def _add_edge_crossing(p, q, r, s, points, count):
     return count
 
 
-@kernel
+@inner
 def _add_corners(t, other, points, count):
     """Add the vertices of one triangle that lie in the other, each position once."""
     for i in range(3):
@@ -197,7 +197,7 @@ def _add_corners(t, other, points, count):
     return count
 
 
-@kernel
+@inner
 def _add_piercings(t, edges, other, points, count):
     """Add where edges of t pass through the inside of ``other``."""
     for i in range(edges):
@@ -233,7 +233,7 @@ def _flat_points(pair_pointer, points_pointer):
     return count
 
 
-@kernel
+@inner
 def _put_longest_chord_first(points, count):
     """Swap the two points that are farthest from each other to the front."""
     best = -1.0
@@ -254,7 +254,7 @@ def _put_longest_chord_first(points, count):
             points[1, k], points[second, k] = points[second, k], points[1, k]
 
 
-@kernel
+@inner
 def _sort_around(points, count, axis):
     """Order the corners of a convex polygon, seen along an axis, starting with points[0]."""
     i = (axis + 1) % 3
@@ -271,7 +271,7 @@ def _sort_around(points, count, axis):
 # ------------------------------------------------------------------------- together
 
 
-@kernel
+@inner
 def _construct(a, b, kind, points):
     error = orient3d_error(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
     heights_b = heights(a, b, error)
@@ -287,7 +287,7 @@ def _construct(a, b, kind, points):
     return count, _voted_normal(unit_normal(a), unit_normal(b), votes_a, votes_b)
 
 
-@kernel
+@inner
 def scaled_triangle(t, factor):
     return (
         (t[0][0] * factor, t[0][1] * factor, t[0][2] * factor),
@@ -296,19 +296,19 @@ def scaled_triangle(t, factor):
     )
 
 
-@kernel
+@inner
 def extent_of_pair(a, b):
     """The largest coordinate difference within the two triangles."""
     return max(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
 
 
-@kernel
+@inner
 def power_of_two_over(extent):
     """A factor that brings a size out of the range where its powers underflow or overflow."""
     return math.ldexp(1.0, min(-math.frexp(extent)[1], 1000))
 
 
-@kernel
+@inner
 def construct_contact(a, b, kind, points):
     """Write the corners of the intersection, longest chord first; return their number and the normal.
 

@@ -27,34 +27,34 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.geometry import exact
-from impinge.jit import cold, kernel
+from impinge.jit import cold, inner
 
 _ORIENT3D_ERROR = 49.0 * UNIT_ROUNDOFF
 _ORIENT2D_ERROR = 9.0 * UNIT_ROUNDOFF
 UNDERFLOW = 2.0**-900
 
 
-@kernel
+@inner
 def subtract(a, b):
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-@kernel
+@inner
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inner
 def cross(a, b):
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@kernel
+@inner
 def sign(x):
     return (x > 0.0) - (x < 0.0)
 
 
-@kernel
+@inner
 def orient3d_error(dx, dy, dz):
     """Bound on the error of orient3d in floats, given bounds on the coordinate differences."""
     return _ORIENT3D_ERROR * (dx * dy * dz) + UNDERFLOW
@@ -72,7 +72,7 @@ def _orient3d_exact(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
     return exact.nearest_float(exact.dot(exact.cross(rows[1], rows[2]), rows[3]), 3 * unit)
 
 
-@kernel
+@inner
 def orient3d_exact(a, b, c, d):
     """The determinant with its exact sign, correct to one part in 2**50."""
     for j in range(3):
@@ -82,13 +82,13 @@ def orient3d_exact(a, b, c, d):
     return _orient3d_exact(a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], d[0], d[1], d[2])
 
 
-@kernel
+@inner
 def orient3d_float(a, b, c, d):
     """The determinant in floats."""
     return dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
 
 
-@kernel
+@inner
 def orient3d_filtered(a, b, c, d, error):
     """The sign of orient3d, given the error bound of the float evaluation."""
     value = orient3d_float(a, b, c, d)
@@ -99,7 +99,7 @@ def orient3d_filtered(a, b, c, d, error):
     return sign(orient3d_exact(a, b, c, d))
 
 
-@kernel
+@inner
 def orient3d(a, b, c, d):
     """1, 0 or -1: on which side of the plane abc the point d lies."""
     u = subtract(b, a)
@@ -122,7 +122,7 @@ def _orient2d_exact(ax, ay, bx, by, cx, cy):
     return exact.nearest_float(exact.cross(rows[1], rows[2])[2], 2 * unit)
 
 
-@kernel
+@inner
 def orient2d(ax, ay, bx, by, cx, cy):
     """1 where a, b, c turn to the left, -1 to the right, 0 on one line."""
     ux = bx - ax
@@ -140,7 +140,7 @@ def orient2d(ax, ay, bx, by, cx, cy):
     return sign(_orient2d_exact(ax, ay, bx, by, cx, cy))
 
 
-@kernel
+@inner
 def orient2d_value(ax, ay, bx, by, cx, cy):
     """The determinant det[b-a, c-a], correct to one part in 2**30 or better."""
     ux = bx - ax

@@ -13,10 +13,10 @@ import numpy as np
 
 from impinge.geometry.all_pairs import bounding_boxes, boxes_meet
 from impinge.geometry.triangle import load_triangle, segment_meets_triangle
-from impinge.jit import kernel
+from impinge.jit import inner, kernel
 
 
-@kernel
+@inner
 def _box_of_all(boxes):
     box = boxes[0].copy()
     for i in range(1, len(boxes)):
@@ -26,7 +26,7 @@ def _box_of_all(boxes):
     return box
 
 
-@kernel
+@inner
 def _polygons_in(box, boxes, use):
     """The polygons whose boxes meet the box, or all of them."""
     kept = np.empty(len(boxes), dtype=np.int64)
@@ -38,7 +38,7 @@ def _polygons_in(box, boxes, use):
     return kept[:count]
 
 
-@kernel
+@inner
 def _edges_meet_polygons(world, edges, triangles, boxes, kept, box, use):
     """Whether some edge meets one of the kept polygons."""
     edge_box = np.empty((2, 3))

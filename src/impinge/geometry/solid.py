@@ -33,7 +33,7 @@ from impinge.geometry.triangle import (
     segment_meets_triangle,
     segments_meet,
 )
-from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
+from impinge.jit import POINTER, array_at, cold, inner, pointer_to
 
 IN_BOTH = 1
 ONLY_IN_A = 2
@@ -60,7 +60,7 @@ _MOST_SAMPLES = 2 * 3 * 4 + 8  # all edges of both faces through x, and the comm
 # ------------------------------------------------------------------------ exact signs
 
 
-@kernel
+@inner
 def _normal(corners, face):
     i = 3 * face
     return exact.cross(
@@ -69,19 +69,19 @@ def _normal(corners, face):
     )
 
 
-@kernel
+@inner
 def _unit_vector(axis):
     unit = np.zeros((3, 2), dtype=np.int64)
     unit[axis, 0] = 1
     return unit
 
 
-@kernel
+@inner
 def _next_corner(i):
     return i + 1 if i % 3 < 2 else i - 2
 
 
-@kernel
+@inner
 def _direction(corners, direction):
     """A direction as an exact vector."""
     if direction < 6:
@@ -93,7 +93,7 @@ def _direction(corners, direction):
     return _unit_vector(direction - _AXES)
 
 
-@kernel
+@inner
 def _exact_rows(corners, triangle):
     """The six corners of the pair and the three of another triangle, as integers."""
     points = np.empty((9, 3))
@@ -105,7 +105,7 @@ def _exact_rows(corners, triangle):
     return exact.integers(points)[0]
 
 
-@kernel
+@inner
 def _gradient(rows, which):
     """The gradient of one of the four functions whose signs tell whether a ray in direction x crosses a triangle.
 
@@ -146,7 +146,7 @@ def _slope_exactly(corners, triangle, which, direction):
 # ------------------------------------------------- the same in floats, where certain
 
 
-@kernel
+@inner
 def _float_function(triangle, which):
     """Gradient and a bound on the size of the terms that it was computed from."""
     if which == 3:
@@ -157,17 +157,17 @@ def _float_function(triangle, which):
     return (0.0, -z, y), max(abs(y), abs(z))
 
 
-@kernel
+@inner
 def _size(v):
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
 
 
-@kernel
+@inner
 def _certain_sign(value, bound):
     return sign(value) if abs(value) > bound + UNDERFLOW else 0
 
 
-@kernel
+@inner
 def _vanishes_at(p, triangle, which):
     """Whether a function is zero at p because p is a vertex of the triangle: no arithmetic needed."""
     for k in range(3):
@@ -177,7 +177,7 @@ def _vanishes_at(p, triangle, which):
     return False
 
 
-@kernel
+@inner
 def _base_sign(x, rounding, corners, i, j, triangle, which):
     """The sign of a function at x, which is corner i or on the edge from i to j."""
     if i == j and _vanishes_at(x, triangle, which):
@@ -188,12 +188,12 @@ def _base_sign(x, rounding, corners, i, j, triangle, which):
     return s if s != 0 else _base_sign_exactly(pointer_to(corners), i, j, pointer_to(triangle), which)
 
 
-@kernel
+@inner
 def _corner(corners, i):
     return (corners[i, 0], corners[i, 1], corners[i, 2])
 
 
-@kernel
+@inner
 def _float_normal(corners, face):
     """The normal of a face of the pair and the size of the terms that it was computed from."""
     i = 3 * face
@@ -202,7 +202,7 @@ def _float_normal(corners, face):
     return cross(e, g), _size(e) * _size(g)
 
 
-@kernel
+@inner
 def _float_direction(corners, direction):
     """A direction in floats and the size of the terms that it was computed from."""
     if direction < 6:
@@ -218,7 +218,7 @@ def _float_direction(corners, direction):
     return (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0), 1.0
 
 
-@kernel
+@inner
 def _slope(corners, triangle, which, direction):
     """The sign of the slope of a function along a direction."""
     if direction < 6 and _vanishes_at(_corner(corners, direction), triangle, which):
@@ -233,7 +233,7 @@ def _slope(corners, triangle, which, direction):
 # -------------------------------------------------------------------------- ray parity
 
 
-@kernel
+@inner
 def _ray_misses_box(x, rounding, t):
     """Whether the ray from x in direction x surely misses the bounding box of a triangle."""
     return (
@@ -245,7 +245,7 @@ def _ray_misses_box(x, rounding, t):
     )
 
 
-@kernel
+@inner
 def _misses(s, known):
     """Whether the first signs of the four functions show that the ray misses the triangle.
 
@@ -260,13 +260,13 @@ def _misses(s, known):
     return low < 0 and high > 0
 
 
-@kernel
+@inner
 def _certain(s):
     """Whether no sign is zero."""
     return s[0] != 0 and s[1] != 0 and s[2] != 0 and s[3] != 0
 
 
-@kernel
+@inner
 def _survey(x, rounding, corners, i, j, triangles, near, signs):
     """Cast a ray from x; return the parity of sure crossings and the number of triangles that need y itself.
 
@@ -293,7 +293,7 @@ def _survey(x, rounding, corners, i, j, triangles, near, signs):
     return inside, count
 
 
-@kernel
+@inner
 def _sign_beside(corners, triangle, which, sample, slopes):
     """The sign of a function at y, given that it vanishes at x: that of the first slope that is not zero.
 
@@ -308,7 +308,7 @@ def _sign_beside(corners, triangle, which, sample, slopes):
     return 0
 
 
-@kernel
+@inner
 def _sample_inside(inside, corners, sample, triangles, near, signs, slopes, count):
     """Whether y lies inside, given the survey from x."""
     here = np.empty(4, dtype=np.int64)
@@ -322,7 +322,7 @@ def _sample_inside(inside, corners, sample, triangles, near, signs, slopes, coun
     return inside
 
 
-@kernel
+@inner
 def vertex_inside(vertex, triangles):
     """Whether a point that is not on a closed surface lies inside it; exact."""
     corners = np.zeros((6, 3))
@@ -342,12 +342,12 @@ def vertex_inside(vertex, triangles):
 # ------------------------------------------------------------- samples of a contact
 
 
-@kernel
+@inner
 def _same(p, q):
     return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
 
 
-@kernel
+@inner
 def _pierces(p, q, t):
     """Whether a segment passes through a triangle from one side to the other, and not through a vertex of it."""
     if orient3d(t[0], t[1], t[2], p) * orient3d(t[0], t[1], t[2], q) >= 0:
@@ -359,7 +359,7 @@ def _pierces(p, q, t):
     return not at_vertex and (min(s0, s1, s2) >= 0 or max(s0, s1, s2) <= 0)
 
 
-@kernel
+@inner
 def _contact_points(pair, points):
     """Write the corners of the intersection as (i, j), each position once; return their number.
 
@@ -382,7 +382,7 @@ def _contact_points(pair, points):
     return count
 
 
-@kernel
+@inner
 def _edge_in_plane(t, other):
     """Whether an edge of t lies in the plane of the other triangle."""
     on_plane = 0
@@ -391,7 +391,7 @@ def _edge_in_plane(t, other):
     return on_plane >= 2
 
 
-@kernel
+@inner
 def _edge_across(pair, corners):
     """An edge of a that is not parallel to the plane of b; -1 if the planes are parallel, or if one needs no samples.
 
@@ -405,7 +405,7 @@ def _edge_across(pair, corners):
     return -1
 
 
-@kernel
+@inner
 def _on_edge(pair, i, j, edge):
     """Whether x lies on an edge of the pair, named by its first corner."""
     face = edge // 3
@@ -419,7 +419,7 @@ def _on_edge(pair, i, j, edge):
     return orient3d(pair[i // 3][i % 3], pair[j // 3][j % 3], p, q) == 0
 
 
-@kernel
+@inner
 def _seen_before(pair, face, i, j, seen):
     """Whether x is a corner of the face at which samples were taken already; note that they are taken now."""
     if i == j:
@@ -431,14 +431,14 @@ def _seen_before(pair, face, i, j, seen):
     return False
 
 
-@kernel
+@inner
 def _write_sample(sample, first, along, second, across, third, side):
     sample[0, 0], sample[0, 1] = first, along
     sample[1, 0], sample[1, 1] = second, across
     sample[2, 0], sample[2, 1] = third, side
 
 
-@kernel
+@inner
 def _samples_along_edges(pair, face, i, j, samples, count):
     """Append samples on both sides of a face, beside each of its edges through x."""
     if projection_axis(pair[face])[0] < 0:
@@ -453,7 +453,7 @@ def _samples_along_edges(pair, face, i, j, samples, count):
     return count
 
 
-@kernel
+@inner
 def _samples_along_line(edge_across, samples, count):
     """Append samples in the four sectors around the common line of the planes, in both directions."""
     for along in range(-1, 2, 2):
@@ -464,7 +464,7 @@ def _samples_along_line(edge_across, samples, count):
     return count
 
 
-@kernel
+@inner
 def _cells_of_samples(pair, corners, i, j, samples, triangles_a, triangles_b, cells):
     """The cells in which samples around x lie, added to those already known."""
     x = _corner(corners, i)
@@ -491,7 +491,7 @@ def _cells_of_samples(pair, corners, i, j, samples, triangles_a, triangles_b, ce
     return cells
 
 
-@kernel
+@inner
 def cells_around_contact(face_a, face_b, triangles_a, triangles_b, seen_a, seen_b, cells):
     """Which cells (IN_BOTH, ONLY_IN_A, ONLY_IN_B) meet at the contact of two faces, or are known already.
 

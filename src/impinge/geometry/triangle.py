@@ -27,7 +27,7 @@ from impinge.geometry.predicates import (
     subtract,
 )
 from impinge.geometry.results import ContactKind
-from impinge.jit import cold, kernel
+from impinge.jit import cold, inner, kernel
 
 DISJOINT = -1
 CROSSING = int(ContactKind.CROSSING)
@@ -35,7 +35,7 @@ TOUCHING = int(ContactKind.TOUCHING)
 COPLANAR = int(ContactKind.COPLANAR)
 
 
-@kernel
+@inner
 def load_triangle(triangles, i):
     """Row i of an (n, 3, 3) array as a tuple of points."""
     t = triangles[i]
@@ -49,7 +49,7 @@ def load_triangle(triangles, i):
 # ---------------------------------------------------------------- general position
 
 
-@kernel
+@inner
 def _certified(value, error, triangle, point):
     """The float evaluation where its sign is certain, else the exact one."""
     if abs(value) > error:
@@ -57,7 +57,7 @@ def _certified(value, error, triangle, point):
     return orient3d_exact(triangle[0], triangle[1], triangle[2], point)
 
 
-@kernel
+@inner
 def heights(triangle, other, error):
     """Determinants with exact signs: on which side of the plane of ``triangle`` the points of ``other`` lie."""
     normal = cross(subtract(triangle[1], triangle[0]), subtract(triangle[2], triangle[0]))
@@ -73,23 +73,23 @@ def heights(triangle, other, error):
     )
 
 
-@kernel
+@inner
 def _on_one_side(h):
     return min(h) > 0 or max(h) < 0
 
 
-@kernel
+@inner
 def on_plane(h):
     return h[0] == 0 and h[1] == 0 and h[2] == 0
 
 
-@kernel
+@inner
 def _straddles(h):
     """Points strictly on both sides."""
     return min(h) < 0 and max(h) > 0
 
 
-@kernel
+@inner
 def _lone_vertex(h):
     """The vertex that is alone on its side of the plane, and that side.
 
@@ -110,13 +110,13 @@ def _lone_vertex(h):
     return 2, s[2]
 
 
-@kernel
+@inner
 def lone_height(h):
     """The height of the lone vertex: zero where a triangle only touches the plane with it."""
     return h[_lone_vertex(h)[0]]
 
 
-@kernel
+@inner
 def _relabelled(triangle, first, flip):
     """The triangle from vertex ``first`` on, with its orientation reversed on demand."""
     if first == 0:
@@ -130,7 +130,7 @@ def _relabelled(triangle, first, flip):
     return (p, q, r)
 
 
-@kernel
+@inner
 def canonical(a, b, heights_a, heights_b):
     """Both triangles with their lone vertex first, on the positive side of the other's plane.
 
@@ -142,13 +142,13 @@ def canonical(a, b, heights_a, heights_b):
     return _relabelled(a, first_a, sign_b < 0), _relabelled(b, first_b, sign_a < 0)
 
 
-@kernel
+@inner
 def order_on_line(a, b, i, j, error):
     """The sign of (where edge a[0]-a[i] meets the common line) - (where b[0]-b[j] does)."""
     return orient3d_filtered(a[0], b[0], a[i], b[j], error)
 
 
-@kernel
+@inner
 def joint_extent(a, b, axis):
     """The extent of two triangles together along an axis."""
     low = min(a[0][axis], a[1][axis], a[2][axis], b[0][axis], b[1][axis], b[2][axis])
@@ -156,7 +156,7 @@ def joint_extent(a, b, axis):
     return high - low
 
 
-@kernel
+@inner
 def _extent_if_boxes_meet(a, b, axis):
     """joint_extent, or -1 where the bounding boxes are disjoint along the axis."""
     low_a = min(a[0][axis], a[1][axis], a[2][axis])
@@ -168,7 +168,7 @@ def _extent_if_boxes_meet(a, b, axis):
     return max(high_a, high_b) - min(low_a, low_b)
 
 
-@kernel
+@inner
 def contact_kind(a, b):
     """DISJOINT, or the kind of contact of two closed triangles; exact."""
     dx = _extent_if_boxes_meet(a, b, 0)
@@ -201,7 +201,7 @@ def contact_kind(a, b):
     return TOUCHING
 
 
-@kernel
+@inner
 def triangles_meet_at(triangles_a, i, triangles_b, j):
     """Whether triangle i of one array and triangle j of the other have a common point."""
     return contact_kind(load_triangle(triangles_a, i), load_triangle(triangles_b, j)) != DISJOINT
@@ -210,7 +210,7 @@ def triangles_meet_at(triangles_a, i, triangles_b, j):
 # ------------------------------------------------- one plane, or degenerate triangles
 
 
-@kernel
+@inner
 def seen_turn(a, b, c, axis):
     """orient2d of three points seen along an axis."""
     if axis == 0:
@@ -220,7 +220,7 @@ def seen_turn(a, b, c, axis):
     return orient2d(a[0], a[1], b[0], b[1], c[0], c[1])
 
 
-@kernel
+@inner
 def projection_axis(t):
     """An axis along which the triangle does not look degenerate and its turn there; -1, 0 if there is none."""
     for axis in range(3):
@@ -230,7 +230,7 @@ def projection_axis(t):
     return -1, 0
 
 
-@kernel
+@inner
 def _best_side(p, q, turn, a, b, c, axis):
     """1, 0 or -1: how far to the inner side of the line pq the best of three points lies."""
     best = turn * seen_turn(p, q, a, axis)
@@ -241,7 +241,7 @@ def _best_side(p, q, turn, a, b, c, axis):
     return best
 
 
-@kernel
+@inner
 def _reach(t, turn, a, b, c, axis):
     """The least _best_side of three points over the edges of a triangle: -1 tells a separating edge."""
     reach = _best_side(t[0], t[1], turn, a, b, c, axis)
@@ -252,7 +252,7 @@ def _reach(t, turn, a, b, c, axis):
     return reach
 
 
-@kernel
+@inner
 def pair_array(a, b):
     """Two triangles as an array (2, 3, 3)."""
     pair = np.empty((2, 3, 3))
@@ -262,7 +262,7 @@ def pair_array(a, b):
     return pair
 
 
-@kernel
+@inner
 def _before(p, q):
     """Lexicographic order, which is the order along any line."""
     if p[0] != q[0]:
@@ -272,7 +272,7 @@ def _before(p, q):
     return p[2] < q[2]
 
 
-@kernel
+@inner
 def degenerate_ends(t):
     """The end points of a triangle whose vertices lie on one line."""
     low = t[0]
@@ -288,7 +288,7 @@ def degenerate_ends(t):
     return low, high
 
 
-@kernel
+@inner
 def segment_meets_triangle(p, q, t):
     """Whether a closed segment (or point) and a closed triangle (or less) have a common point; exact."""
     axis, turn = projection_axis(t)
@@ -312,12 +312,12 @@ def segment_meets_triangle(p, q, t):
     return min(s0, s1, s2) >= 0 or max(s0, s1, s2) <= 0
 
 
-@kernel
+@inner
 def _ranges_meet(p, q, r, s, axis):
     return max(p[axis], q[axis]) >= min(r[axis], s[axis]) and max(r[axis], s[axis]) >= min(p[axis], q[axis])
 
 
-@kernel
+@inner
 def segments_meet(p, q, r, s):
     """Whether two closed segments in space, possibly points, have a common point; exact."""
     return _segments_meet(p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2], s[0], s[1], s[2])

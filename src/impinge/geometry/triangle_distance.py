@@ -7,9 +7,6 @@ edges that almost overlap.  Those cross products are then evaluated by Kahan's d
 products, which is correct to 1.5 ulp.  With an accurate normal n everything else is backward
 stable: a foot point is off by u|w| for a connecting vector w, and the distance of two sets
 changes by no more than their points move.  No threshold here has a unit.
-
-``closer_than`` is a yes/no question and therefore exact: where the float distance is too close
-to the clearance to tell, the comparison is repeated on integers (geometry.exact, degree six).
 """
 
 from __future__ import annotations
@@ -19,11 +16,10 @@ import math
 import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.geometry import exact
 from impinge.geometry.contact import MOST_POINTS, construct_contact, extent_of_pair, power_of_two_over, scaled_triangle
 from impinge.geometry.predicates import cross, dot, subtract
-from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
-from impinge.jit import POINTER, array_at, cold, kernel, pointer_to
+from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
+from impinge.jit import inner, kernel
 
 # sin**2 of the angle below which a cross product is evaluated by Kahan's method.  Above it, the
 # rounding of a plain cross product turns the normal by less than 32 u.
@@ -43,7 +39,7 @@ _SMALL = 2.0**-160
 _LARGE = 2.0**160
 
 
-@kernel
+@inner
 def _split(x):
     """Veltkamp's splitting into two halves of at most 26 bits."""
     c = 134217729.0 * x
@@ -51,7 +47,7 @@ def _split(x):
     return high, x - high
 
 
-@kernel
+@inner
 def _difference_of_products(a, b, c, d):
     """a*b - c*d to 1.5 ulp (Kahan), with products of halves instead of a fused operation."""
     p = a * b
@@ -65,7 +61,7 @@ def _difference_of_products(a, b, c, d):
     return (p - q) + (error_p - error_q)
 
 
-@kernel
+@inner
 def _accurate_cross(a, b):
     return (
         _difference_of_products(a[1], b[2], a[2], b[1]),
@@ -74,7 +70,7 @@ def _accurate_cross(a, b):
     )
 
 
-@kernel
+@inner
 def _careful_cross(a, b):
     """The cross product, accurate in direction also for nearly parallel vectors, and its square."""
     n = cross(a, b)
@@ -85,12 +81,12 @@ def _careful_cross(a, b):
     return n, nn
 
 
-@kernel
+@inner
 def _along(p, d, t):
     return (p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2])
 
 
-@kernel
+@inner
 def _point_segment(p, a, b):
     """Squared distance of p to the segment ab, and the nearest point of the segment."""
     e = subtract(b, a)
@@ -113,7 +109,7 @@ def _point_segment(p, a, b):
     return dot(rest, rest), _along(a, e, t)
 
 
-@kernel
+@inner
 def _in_box(p, t, slack):
     """Whether p is in the bounding box of the triangle, but for rounding."""
     for k in range(3):
@@ -125,7 +121,7 @@ def _in_box(p, t, slack):
     return True
 
 
-@kernel
+@inner
 def _over_face(p, t, n):
     """Whether p projects into the triangle with normal n."""
     for i in range(3):
@@ -135,7 +131,7 @@ def _over_face(p, t, n):
     return True
 
 
-@kernel
+@inner
 def _point_triangle(p, t, n, nn):
     """Squared distance of p to a triangle with normal n, and the nearest point of the triangle."""
     if nn > 0.0 and _over_face(p, t, n):
@@ -162,7 +158,7 @@ def _point_triangle(p, t, n, nn):
     return best, foot
 
 
-@kernel
+@inner
 def _inner_edge_edge(p, u, q, v, best):
     """Squared distance of the edges p + s u and q + t v and (s, t), where it is below ``best`` and inside both.
 
@@ -192,7 +188,7 @@ def _inner_edge_edge(p, u, q, v, best):
     return square, s, t
 
 
-@kernel
+@inner
 def _separated_distance(a, b):
     """Squared distance of two disjoint triangles and the points that have it."""
     best = np.inf
@@ -220,7 +216,7 @@ def _separated_distance(a, b):
     return best, point_a, point_b
 
 
-@kernel
+@inner
 def disjoint_distance(a, b):
     """Distance of two triangles known to be disjoint (always positive), and the points that have it."""
     extent = extent_of_pair(a, b)
@@ -239,7 +235,7 @@ def disjoint_distance(a, b):
     return distance, point_a, point_b
 
 
-@kernel
+@inner
 def triangle_distance(a, b, scratch):
     """Distance of two triangles, 0 exactly where they meet, and the points that have it.
 
@@ -251,98 +247,6 @@ def triangle_distance(a, b, scratch):
         point = (scratch[0, 0], scratch[0, 1], scratch[0, 2])
         return 0.0, point, point
     return disjoint_distance(a, b)
-
-
-# --------------------------------------------------------------- exact comparison
-
-
-@kernel
-def _vertex_within(p, t, limit):
-    """Whether p is within the distance (given as its square, an integer) of the triangle's vertices and edges."""
-    for i in range(3):
-        w = exact.subtract(p, t[i])
-        if exact.compare(exact.dot(w, w), limit) <= 0:
-            return True
-        e = exact.subtract(t[(i + 1) % 3], t[i])
-        ee = exact.dot(e, e)
-        along = exact.dot(w, e)
-        if exact.sign(along) > 0 and exact.compare(along, ee) < 0:
-            c = exact.cross(w, e)
-            if exact.compare(exact.dot(c, c), exact.multiply(limit, ee)) <= 0:
-                return True
-    return False
-
-
-@kernel
-def _face_within(p, t, limit):
-    """Whether p lies over the face of the triangle and within the distance of its plane."""
-    n = exact.cross(exact.subtract(t[1], t[0]), exact.subtract(t[2], t[0]))
-    nn = exact.dot(n, n)
-    if exact.sign(nn) == 0:
-        return False
-    for i in range(3):
-        inward = exact.cross(n, exact.subtract(t[(i + 1) % 3], t[i]))
-        if exact.sign(exact.dot(exact.subtract(p, t[i]), inward)) < 0:
-            return False
-    height = exact.dot(n, exact.subtract(p, t[0]))
-    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
-
-
-@kernel
-def _edges_within(p, u, q, v, limit):
-    """Whether the lines p + s u and q + t v come within the distance inside both edges."""
-    n = exact.cross(u, v)
-    nn = exact.dot(n, n)
-    if exact.sign(nn) == 0:
-        return False
-    w = exact.subtract(q, p)
-    s = exact.dot(exact.cross(w, v), n)
-    if exact.sign(s) < 0 or exact.compare(s, nn) > 0:
-        return False
-    t = exact.dot(exact.cross(w, u), n)
-    if exact.sign(t) < 0 or exact.compare(t, nn) > 0:
-        return False
-    height = exact.dot(w, n)
-    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
-
-
-@cold(f"boolean({POINTER}, float64)")
-def _within_exactly(pair, clearance):
-    """Whether two disjoint triangles have points no farther apart than the clearance; exact."""
-    points = np.zeros((7, 3))
-    corners = array_at(pair, (6, 3))
-    for i in range(6):
-        for k in range(3):
-            points[i, k] = corners[i, k]
-    points[6, 0] = clearance
-    rows, _ = exact.integers(points)
-    limit = exact.multiply(rows[6, 0], rows[6, 0])
-    a = rows[0:3]
-    b = rows[3:6]
-    for i in range(3):
-        if _vertex_within(a[i], b, limit) or _vertex_within(b[i], a, limit):
-            return True
-        if _face_within(a[i], b, limit) or _face_within(b[i], a, limit):
-            return True
-        u = exact.subtract(a[(i + 1) % 3], a[i])
-        for j in range(3):
-            if _edges_within(a[i], u, b[j], exact.subtract(b[(j + 1) % 3], b[j]), limit):
-                return True
-    return False
-
-
-@kernel
-def triangles_within(a, b, clearance):
-    """Whether two triangles have points no farther apart than the clearance; exact."""
-    if contact_kind(a, b) != DISJOINT:
-        return True
-    distance = disjoint_distance(a, b)[0]
-    error = DISTANCE_ERROR * extent_of_pair(a, b)
-    if distance + error < clearance:
-        return True
-    if distance - error > clearance:
-        return False
-    return _within_exactly(pointer_to(pair_array(a, b)), clearance)
 
 
 # ---------------------------------------------------------------------------- batches
@@ -366,16 +270,3 @@ def triangle_distances(a, b):
     points_b = np.empty((len(a), 3))
     _distances(a, b, values, points_a, points_b)
     return values, points_a, points_b
-
-
-@kernel
-def _closer(a, b, clearance, answers):
-    for i in range(len(a)):
-        answers[i] = triangles_within(load_triangle(a, i), load_triangle(b, i), clearance[i])
-
-
-def triangles_closer_than(a, b, clearance):
-    """Whether triangle a[i] and triangle b[i] are no farther apart than clearance[i]."""
-    answers = np.empty(len(a), dtype=np.bool_)
-    _closer(a, b, clearance, answers)
-    return answers

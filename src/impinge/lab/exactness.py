@@ -173,7 +173,7 @@ class TriangleCheck:
     def check_meets_and_kind(self) -> None:
         from impinge.geometry.contact import triangle_intersections
         from impinge.geometry.triangle import triangles_meet
-        from impinge.geometry.triangle_distance import triangles_closer_than
+        from impinge.geometry.triangle_clearance import triangles_closer_than
 
         truth = self.kinds != oracle.DISJOINT
         triangles_meet(self.a[:1], self.b[:1])  # compile or load before the clock runs
@@ -189,7 +189,8 @@ class TriangleCheck:
         self.report.closer_asked += len(self.a)
 
     def check_distance(self, count: int) -> None:
-        from impinge.geometry.triangle_distance import triangle_distances, triangles_closer_than
+        from impinge.geometry.triangle_clearance import triangles_closer_than
+        from impinge.geometry.triangle_distance import triangle_distances
 
         a, b, ulp = self.a[:count], self.b[:count], self.ulp[:count]
         squared = oracle.squared_distances(a, b)

@@ -31,6 +31,8 @@ def machine() -> str:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         cpu = f"{names[0]} ({len(names)} cores)" if names else cpu
     return f"{cpu}, {platform.system()}, Python {platform.python_version()}, {date.today().isoformat()}"

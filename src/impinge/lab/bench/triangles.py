@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from impinge.geometry import all_pairs, contact, simple, triangle, triangle_distance
+from impinge.geometry import all_pairs, contact, simple, triangle, triangle_clearance, triangle_distance
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
@@ -65,7 +65,8 @@ def kernel_costs() -> Table:
         "on a 3x3x3 grid": (grid_a, grid_b),
     }
     rows: dict[str, tuple[int, Callable[[], object]]] = {
-        f"do they meet: {name}": (len(pair[0]), partial(triangle.triangles_meet, *pair)) for name, pair in inputs.items()
+        f"do they meet: {name}": (len(pair[0]), partial(triangle.triangles_meet, *pair))
+        for name, pair in inputs.items()
     }
     for name in ("ordinary, meeting", "on a 3x3x3 grid"):
         pair = inputs[name]
@@ -75,11 +76,11 @@ def kernel_costs() -> Table:
         rows[f"distance: {name}"] = (len(pair[0]), partial(triangle_distance.triangle_distances, *pair))
     rows["closer than half the distance: ordinary"] = (
         PAIRS,
-        partial(triangle_distance.triangles_closer_than, a, b, 0.5 * apart),
+        partial(triangle_clearance.triangles_closer_than, a, b, 0.5 * apart),
     )
     rows["closer than exactly the distance: ordinary"] = (
         PAIRS,
-        partial(triangle_distance.triangles_closer_than, a, b, apart),
+        partial(triangle_clearance.triangles_closer_than, a, b, apart),
     )
     seconds = interleaved({name: run for name, (_, run) in rows.items()})
     table = Table("question: input", "pairs", "ns a pair", title=None)

@@ -1,0 +1,137 @@
+"""Whether two triangles come within a clearance of each other: a yes/no question, and therefore exact.
+
+Where the float distance is too close to the clearance to tell, the comparison is repeated on
+integers: over all pairs of features, squared distance times a square of normals against squared
+clearance, which are polynomials of degree six at most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.geometry import exact
+from impinge.geometry.all_pairs import bounding_boxes, padded_square, squared_gap
+from impinge.geometry.contact import extent_of_pair
+from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
+from impinge.geometry.triangle_distance import DISTANCE_ERROR, disjoint_distance
+from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to
+
+
+@inner
+def _vertex_within(p, t, limit):
+    """Whether p is within the distance (given as its square, an integer) of the triangle's vertices and edges."""
+    for i in range(3):
+        w = exact.subtract(p, t[i])
+        if exact.compare(exact.dot(w, w), limit) <= 0:
+            return True
+        e = exact.subtract(t[(i + 1) % 3], t[i])
+        ee = exact.dot(e, e)
+        along = exact.dot(w, e)
+        if exact.sign(along) > 0 and exact.compare(along, ee) < 0:
+            c = exact.cross(w, e)
+            if exact.compare(exact.dot(c, c), exact.multiply(limit, ee)) <= 0:
+                return True
+    return False
+
+
+@inner
+def _face_within(p, t, limit):
+    """Whether p lies over the face of the triangle and within the distance of its plane."""
+    n = exact.cross(exact.subtract(t[1], t[0]), exact.subtract(t[2], t[0]))
+    nn = exact.dot(n, n)
+    if exact.sign(nn) == 0:
+        return False
+    for i in range(3):
+        inward = exact.cross(n, exact.subtract(t[(i + 1) % 3], t[i]))
+        if exact.sign(exact.dot(exact.subtract(p, t[i]), inward)) < 0:
+            return False
+    height = exact.dot(n, exact.subtract(p, t[0]))
+    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
+
+
+@inner
+def _edges_within(p, u, q, v, limit):
+    """Whether the lines p + s u and q + t v come within the distance inside both edges."""
+    n = exact.cross(u, v)
+    nn = exact.dot(n, n)
+    if exact.sign(nn) == 0:
+        return False
+    w = exact.subtract(q, p)
+    s = exact.dot(exact.cross(w, v), n)
+    if exact.sign(s) < 0 or exact.compare(s, nn) > 0:
+        return False
+    t = exact.dot(exact.cross(w, u), n)
+    if exact.sign(t) < 0 or exact.compare(t, nn) > 0:
+        return False
+    height = exact.dot(w, n)
+    return exact.compare(exact.multiply(height, height), exact.multiply(limit, nn)) <= 0
+
+
+@cold(f"boolean({POINTER}, float64)")
+def _within_exactly(pair, clearance):
+    """Whether two disjoint triangles have points no farther apart than the clearance; exact."""
+    points = np.zeros((7, 3))
+    corners = array_at(pair, (6, 3))
+    for i in range(6):
+        for k in range(3):
+            points[i, k] = corners[i, k]
+    points[6, 0] = clearance
+    rows, _ = exact.integers(points)
+    limit = exact.multiply(rows[6, 0], rows[6, 0])
+    a = rows[0:3]
+    b = rows[3:6]
+    for i in range(3):
+        if _vertex_within(a[i], b, limit) or _vertex_within(b[i], a, limit):
+            return True
+        if _face_within(a[i], b, limit) or _face_within(b[i], a, limit):
+            return True
+        u = exact.subtract(a[(i + 1) % 3], a[i])
+        for j in range(3):
+            if _edges_within(a[i], u, b[j], exact.subtract(b[(j + 1) % 3], b[j]), limit):
+                return True
+    return False
+
+
+@inner
+def triangles_within(a, b, clearance):
+    """Whether two triangles have points no farther apart than the clearance; exact."""
+    if contact_kind(a, b) != DISJOINT:
+        return True
+    distance = disjoint_distance(a, b)[0]
+    error = DISTANCE_ERROR * extent_of_pair(a, b)
+    if distance + error < clearance:
+        return True
+    if distance - error > clearance:
+        return False
+    return _within_exactly(pointer_to(pair_array(a, b)), clearance)
+
+
+@inner
+def any_pair_within(triangles_a, triangles_b, clearance):
+    """Whether some pair of triangles comes no farther apart than the clearance; exact."""
+    reach = padded_square(clearance)
+    boxes_a = bounding_boxes(triangles_a)
+    boxes_b = bounding_boxes(triangles_b)
+    for i in range(len(triangles_a)):
+        a = load_triangle(triangles_a, i)
+        for j in range(len(triangles_b)):
+            if squared_gap(boxes_a[i], boxes_b[j]) <= reach:
+                if triangles_within(a, load_triangle(triangles_b, j), clearance):
+                    return True
+    return False
+
+
+# ---------------------------------------------------------------------------- batches
+
+
+@kernel
+def _closer(a, b, clearance, answers):
+    for i in range(len(a)):
+        answers[i] = triangles_within(load_triangle(a, i), load_triangle(b, i), clearance[i])
+
+
+def triangles_closer_than(a, b, clearance):
+    """Whether triangle a[i] and triangle b[i] are no farther apart than clearance[i]."""
+    answers = np.empty(len(a), dtype=np.bool_)
+    _closer(a, b, clearance, answers)
+    return answers

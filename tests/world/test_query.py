@@ -1,0 +1,419 @@
+"""The verbs: batches, result types, workers, threads, bad input, memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import subprocess
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import impinge
+from impinge import ContactKind, Mesh, RelationKind
+from impinge.lab.hard_input import random_pose
+from impinge.lab.scenes.shapes import box, cylinder
+from impinge.world.query import METHODS
+
+Floats = NDArray[np.float64]
+UNIT = box(1, 1, 1)
+SURFACE = Mesh(UNIT.vertices, UNIT.faces)
+TETRAHEDRON = Mesh(
+    [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], solid=True
+)
+
+VERBS: dict[str, Callable[..., Any]] = {
+    "collides": impinge.collides,
+    "contacts": impinge.contacts,
+    "distance": impinge.distance,
+    "closer_than": lambda a, b, *poses, **options: impinge.closer_than(a, b, 0.25, *poses, **options),
+    "relation": impinge.relation,
+}
+
+
+def shift(x: float, y: float = 0.0, z: float = 0.0) -> Floats:
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def random_poses(seed: int, *shape: int, reach: float = 1.5) -> Floats:
+    rng = np.random.default_rng(seed)
+    poses = np.array([random_pose(rng, reach) for _ in range(int(np.prod(shape)))])
+    return poses.reshape(*shape, 4, 4)
+
+
+def parts(result: Any) -> list[Any]:
+    """The arrays of any result."""
+    if dataclasses.is_dataclass(result):
+        return [getattr(result, field.name) for field in dataclasses.fields(result)]
+    return [result]
+
+
+def same(first: Any, second: Any) -> bool:
+    """Bit for bit, types and shapes too."""
+    pairs = list(zip(parts(first), parts(second), strict=True))
+    return all(
+        type(x) is type(y)
+        and np.shape(x) == np.shape(y)
+        and np.asarray(x).dtype == np.asarray(y).dtype
+        and np.asarray(x).tobytes() == np.asarray(y).tobytes()
+        for x, y in pairs
+    )
+
+
+# ------------------------------------------------------------------------------ batches
+
+
+def test_single_pose_gives_scalars() -> None:
+    assert type(impinge.collides(UNIT, UNIT)) is np.bool_
+    assert type(impinge.closer_than(UNIT, UNIT, 1.0)) is np.bool_
+    found = impinge.distance(UNIT, UNIT, pose_b=shift(3))
+    assert type(found.value) is np.float64
+    assert found.value == 2.0
+    assert found.point_a.shape == found.point_b.shape == (3,)
+    assert type(found.face_a) is type(found.face_b) is np.int32
+    relation = impinge.relation(UNIT, UNIT)
+    assert type(relation.kind) is RelationKind
+    assert type(relation.touching) is np.bool_
+    assert impinge.contacts(UNIT, UNIT).shape == ()
+
+
+@pytest.mark.nojit_slow
+def test_poses_broadcast() -> None:
+    poses_a, poses_b = random_poses(1, 5, 1), random_poses(2, 3)
+    collides = impinge.collides(UNIT, TETRAHEDRON, poses_a, poses_b)
+    closer = impinge.closer_than(UNIT, TETRAHEDRON, 0.25, poses_a, poses_b)
+    found = impinge.distance(UNIT, TETRAHEDRON, poses_a, poses_b)
+    relation = impinge.relation(UNIT, TETRAHEDRON, poses_a, poses_b)
+    contacts = impinge.contacts(UNIT, TETRAHEDRON, poses_a, poses_b)
+    for array in (collides, closer, found.value, found.face_a, found.face_b, relation.kind, relation.touching):
+        assert np.shape(array) == (5, 3)
+    assert found.point_a.shape == found.point_b.shape == (5, 3, 3)
+    assert contacts.shape == (5, 3)
+    assert 0 < np.count_nonzero(collides) < 15
+    for i in range(5):
+        for j in range(3):
+            poses = poses_a[i, 0], poses_b[j]
+            assert impinge.collides(UNIT, TETRAHEDRON, *poses) == collides[i, j]
+            assert impinge.closer_than(UNIT, TETRAHEDRON, 0.25, *poses) == closer[i, j]
+            assert impinge.distance(UNIT, TETRAHEDRON, *poses).value == found.value[i, j]
+            assert impinge.relation(UNIT, TETRAHEDRON, *poses).kind == relation.kind[i, j]
+            single = impinge.contacts(UNIT, TETRAHEDRON, *poses)
+            here = contacts.pose == 3 * i + j
+            assert np.array_equal(single.face_a, contacts.face_a[here])
+            assert np.array_equal(single.face_b, contacts.face_b[here])
+            assert np.array_equal(single.segments, contacts.segments[here])
+            assert not single.pose.any()
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+@pytest.mark.parametrize("verb", VERBS)
+def test_empty_batch(verb: str, shape: tuple[int, ...]) -> None:
+    poses = np.empty((*shape, 4, 4))
+    for result in (VERBS[verb](UNIT, UNIT, poses), VERBS[verb](UNIT, UNIT, None, poses, workers=3)):
+        if verb == "contacts":
+            assert result.shape == shape
+            assert len(result) == 0
+            assert result.segments.shape == (0, 2, 3)
+            assert result.normal.shape == (0, 3)
+        else:
+            assert all(np.shape(part)[: len(shape)] == shape for part in parts(result))
+
+
+def test_batch_of_one_keeps_its_axis() -> None:
+    assert impinge.collides(UNIT, UNIT, np.eye(4)[None]).shape == (1,)
+    assert impinge.distance(UNIT, UNIT, np.eye(4)[None, None]).point_a.shape == (1, 1, 3)
+    assert impinge.relation(UNIT, UNIT, np.eye(4)[None]).kind.shape == (1,)
+
+
+def test_no_pose_is_the_identity() -> None:
+    for verb in VERBS.values():
+        assert same(verb(UNIT, TETRAHEDRON), verb(UNIT, TETRAHEDRON, np.eye(4), np.eye(4)))
+        assert same(verb(UNIT, TETRAHEDRON), verb(UNIT, TETRAHEDRON, np.eye(4).tolist(), np.eye(4, dtype=int)))
+
+
+def test_poses_of_any_layout_and_dtype() -> None:
+    poses = random_poses(3, 4)
+    fortran = np.asfortranarray(poses)
+    strided = np.repeat(poses, 2, axis=0)[::2]
+    read_only = poses.copy()
+    read_only.flags.writeable = False
+    expected = impinge.distance(UNIT, TETRAHEDRON, poses)
+    for other in (fortran, strided, read_only, poses.astype(np.longdouble)):
+        assert same(impinge.distance(UNIT, TETRAHEDRON, other), expected)
+
+
+# -------------------------------------------------------------------------------- results
+
+
+@pytest.mark.parametrize("verb", ["contacts", "distance", "relation"])
+def test_results_are_frozen_and_fresh(verb: str) -> None:
+    poses = np.array([shift(0.5), shift(3)])
+    first = VERBS[verb](UNIT, UNIT, None, poses)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(first, dataclasses.fields(first)[0].name, None)
+    for part in parts(first):
+        if isinstance(part, np.ndarray) and part.size:
+            assert part.flags.writeable
+            for other in (UNIT.vertices, UNIT.faces, poses, *(p for p in parts(first) if p is not part)):
+                assert not isinstance(other, np.ndarray) or not np.shares_memory(part, other)
+            part[...] = 0
+    assert not same(VERBS[verb](UNIT, UNIT, None, poses), first)
+    assert np.array_equal(poses, [shift(0.5), shift(3)])
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_contacts_are_sorted_and_typed(workers: int) -> None:
+    found = impinge.contacts(UNIT, UNIT, random_poses(4, 4), np.eye(4), workers=workers)
+    keys = list(zip(found.pose.tolist(), found.face_a.tolist(), found.face_b.tolist(), strict=True))
+    assert len(found) == len(keys) > 10
+    assert keys == sorted(set(keys))
+    dtypes = [part.dtype for part in parts(found)[:-1]]
+    assert dtypes == [np.int64, np.int32, np.int32, np.float64, np.float64, np.int8]
+    assert found.segments.shape == (len(found), 2, 3)
+    assert np.abs(np.linalg.norm(found.normal, axis=1) - 1.0).max() < 1e-14
+    assert "crossing" in repr(found)
+
+
+def test_contacts_of_a_box_on_a_box() -> None:
+    found = impinge.contacts(UNIT, UNIT, pose_a=shift(0, 0, 1))
+    coplanar = found.kind == ContactKind.COPLANAR
+    assert coplanar.sum() >= 2
+    assert (found.normal[coplanar] == [0.0, 0.0, 1.0]).all()  # b is below a
+    assert (found.segments[:, :, 2] == 1.0).all()
+
+
+def test_polygons_of_the_caller() -> None:
+    quads = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    cube = Mesh(corners, quads)
+    needle = Mesh([[0.5, 0.5, 0.5], [0.5, 0.5, 3.0], [0.5, 0.6, 3.0]], [[0, 1, 2]])
+    found = impinge.contacts(cube, needle)
+    assert set(cube.polygon[found.face_a].tolist()) == {5}  # the quad z = 1, whichever way it is cut
+    nearest = impinge.distance(cube, needle, pose_b=shift(0, 0, 1))
+    assert cube.polygon[nearest.face_a] == 5
+    assert nearest.value == 0.5
+
+
+def test_segments_lie_on_both_faces() -> None:
+    found = impinge.contacts(UNIT, UNIT, pose_b=shift(0.5, 0.25, 0.125))
+    assert (found.kind == ContactKind.CROSSING).any()
+    for ends, i, j in zip(found.segments, found.face_a, found.face_b, strict=True):
+        for end in ends:
+            point = Mesh([end] * 3, [[0, 1, 2]])
+            for mesh, face, offset in ((UNIT, i, 0.0), (UNIT, j, np.array([0.5, 0.25, 0.125]))):
+                triangle = Mesh(mesh.triangles[face] + offset, [[0, 1, 2]])
+                assert impinge.distance(point, triangle).value <= 4 * np.spacing(1.5)
+
+
+# -------------------------------------------------------------------- workers and threads
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_any_number_of_workers_gives_the_same_bits(verb: str) -> None:
+    poses = random_poses(5, 3, 4)
+    expected = VERBS[verb](UNIT, TETRAHEDRON, poses, workers=1)
+    for workers in (2, 5, 100):
+        assert same(VERBS[verb](UNIT, TETRAHEDRON, poses, workers=workers), expected)
+
+
+def test_workers_on_a_single_pose() -> None:
+    for verb in VERBS.values():
+        assert same(verb(UNIT, TETRAHEDRON, shift(0.5), workers=5), verb(UNIT, TETRAHEDRON, shift(0.5)))
+
+
+@pytest.mark.nojit_slow
+def test_threads_share_meshes() -> None:
+    poses = random_poses(6, 20)
+    expected = {verb: call(UNIT, TETRAHEDRON, poses) for verb, call in VERBS.items()}
+    fresh_a, fresh_b = (Mesh(mesh.vertices, mesh.faces, solid=True) for mesh in (UNIT, TETRAHEDRON))
+    together = threading.Barrier(8)
+
+    def work(number: int) -> bool:
+        together.wait()  # all begin at once, on meshes for which nothing has been derived yet
+        verbs = list(VERBS.items())
+        order = verbs[number % 5 :] + verbs[: number % 5]
+        return all(same(call(fresh_a, fresh_b, poses), expected[verb]) for verb, call in order)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_pickled_meshes_give_the_same_answers() -> None:
+    impinge.collides(UNIT, TETRAHEDRON)  # something is derived that must not travel
+    copies = pickle.loads(pickle.dumps((UNIT, TETRAHEDRON)))
+    for verb in VERBS.values():
+        assert same(verb(*copies, shift(0.5, 0.1, 0.2)), verb(UNIT, TETRAHEDRON, shift(0.5, 0.1, 0.2)))
+
+
+@pytest.mark.nojit_slow
+def test_queries_release_the_gil() -> None:
+    """While one thread is inside a long query, another one can go on."""
+    round_thing = cylinder(1.0, 2.0, sides=40)
+    impinge.distance(round_thing, round_thing)
+    finished = threading.Event()
+    poses = random_poses(7, 300, reach=4.0)
+
+    def long_query() -> None:
+        impinge.distance(round_thing, round_thing, poses)
+        finished.set()
+
+    interval = sys.getswitchinterval()
+    # With the GIL held in the kernel this loop would not be entered before the end of the query.
+    sys.setswitchinterval(1e-4)
+    try:
+        thread = threading.Thread(target=long_query)
+        thread.start()
+        steps = 0
+        while not finished.is_set():
+            steps += 1
+        thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert steps > 1000
+
+
+# ------------------------------------------------------------------------------ bad input
+
+
+def pose_with(i: int, j: int, value: float) -> Floats:
+    pose = np.eye(4)
+    pose[i, j] = value
+    return pose
+
+
+@pytest.mark.parametrize("argument", ["pose_a", "pose_b"])
+@pytest.mark.parametrize(
+    ("pose", "says"),
+    [
+        (pose_with(0, 3, np.nan), r"\[0, 3\] is nan"),
+        (pose_with(1, 1, np.inf), r"\[1, 1\] is inf"),
+        (np.stack([np.eye(4), pose_with(2, 3, np.nan)]), r"\[1, 2, 3\] is nan"),
+        (np.diag([2.0, 2.0, 2.0, 1.0]), r"scales .* mesh\.transformed"),
+        (np.diag([1.0, 1.0, 3.0, 1.0]), r"scales .* mesh\.transformed"),
+        (pose_with(0, 1, 0.5), r"shears .* mesh\.transformed"),
+        (np.diag([1.0, 1.0, -1.0, 1.0]), r"mirrors .* mesh\.transformed"),
+        (np.diag([1.0, 1.0, 0.0, 1.0]), r"singular"),
+        (pose_with(3, 0, 1.0), r"last row"),
+        (pose_with(0, 3, 1e300), r"beyond"),
+        (np.eye(3), r"expected shape \(\.\.\., 4, 4\), got \(3, 3\)"),
+        (np.eye(4)[0], r"expected shape"),
+        ("identity", r"expected real numbers"),
+        (np.eye(4) * 1j, r"expected real numbers"),
+        ([[1, 0], [0]], r"rows of different lengths"),
+    ],
+)
+@pytest.mark.parametrize("verb", VERBS)
+def test_bad_pose(verb: str, pose: Any, says: str, argument: str) -> None:
+    with pytest.raises(ValueError, match=f"{argument}.*{says}"):
+        VERBS[verb](UNIT, UNIT, **{argument: pose}) if verb != "closer_than" else impinge.closer_than(
+            UNIT, UNIT, 0.1, **{argument: pose}
+        )
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_poses_that_do_not_broadcast(verb: str) -> None:
+    with pytest.raises(ValueError, match=r"pose_a \(2, 4, 4\) and pose_b \(3, 4, 4\) do not broadcast"):
+        VERBS[verb](UNIT, UNIT, np.tile(np.eye(4), (2, 1, 1)), np.tile(np.eye(4), (3, 1, 1)))
+
+
+@pytest.mark.parametrize("clearance", [-1.0, -5e-324, np.nan, np.inf, -np.inf, 2.0**151, None, "1", [1.0], 1j, True])
+def test_bad_clearance(clearance: Any) -> None:
+    with pytest.raises(ValueError, match="clearance"):
+        impinge.closer_than(UNIT, UNIT, clearance)
+
+
+@pytest.mark.parametrize("clearance", [0, 0.0, -0.0, 1, np.float32(0.5), np.int8(3), np.array(0.25), 2.0**150])
+def test_good_clearance(clearance: Any) -> None:
+    assert impinge.closer_than(UNIT, UNIT, clearance)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_unknown_method(verb: str) -> None:
+    with pytest.raises(ValueError, match=r"method 'quick'.*auto, brute"):
+        VERBS[verb](UNIT, UNIT, method="quick")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_method_gives_the_same_answer(verb: str, method: str) -> None:
+    assert same(VERBS[verb](UNIT, TETRAHEDRON, shift(0.5), method=method), VERBS[verb](UNIT, TETRAHEDRON, shift(0.5)))
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None])
+@pytest.mark.parametrize("verb", VERBS)
+def test_bad_workers(verb: str, workers: Any) -> None:
+    with pytest.raises(ValueError, match="workers"):
+        VERBS[verb](UNIT, UNIT, workers=workers)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_not_a_mesh(verb: str) -> None:
+    with pytest.raises(ValueError, match=r"a: expected a Mesh, got str"):
+        VERBS[verb]("part.stl", UNIT)
+    with pytest.raises(ValueError, match=r"b: expected a Mesh, got ndarray"):
+        VERBS[verb](UNIT, UNIT.vertices)
+
+
+# --------------------------------------------------------------------------------- memory
+
+
+def resident_bytes() -> int:
+    """Of this process; 0 where the system does not tell."""
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[1]) * 4096 if status.exists() else 0
+
+
+def many_queries(count: int) -> None:
+    poses = random_poses(8, 10)
+    for i in range(count):
+        impinge.collides(SURFACE, SURFACE, poses[i % 10])
+        if i % 10 == 0:
+            impinge.contacts(SURFACE, SURFACE, poses[i % 7])
+            impinge.distance(SURFACE, SURFACE, poses[i % 9])
+            Mesh(SURFACE.vertices, SURFACE.faces)
+
+
+@pytest.mark.nojit_slow
+def test_queries_do_not_collect_memory() -> None:
+    many_queries(1000)
+    before = resident_bytes()
+    many_queries(20_000)
+    assert resident_bytes() - before < 8e6  # 400 bytes for each query would be seen
+    tracemalloc.start()
+    try:
+        many_queries(200)
+        start = tracemalloc.get_traced_memory()[0]
+        many_queries(1000)
+        assert tracemalloc.get_traced_memory()[0] - start < 50_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.long
+def test_a_million_queries_do_not_collect_memory() -> None:
+    many_queries(10_000)
+    before = resident_bytes()
+    many_queries(1_000_000)
+    assert resident_bytes() - before < 16e6
+
+
+def test_meshes_are_freed() -> None:
+    program = (
+        "import gc, weakref, impinge\n"
+        "m = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])\n"
+        "m.diagnose(); m.triangles; m.bounds\n"
+        "r = weakref.ref(m); del m; gc.collect(); print(r() is None)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"
