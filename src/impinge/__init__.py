@@ -42,7 +42,7 @@ _HOME = {
     "relation": "impinge.world.query",
 }
 
-__all__ = [  # noqa: F822 (they come from __getattr__)
+__all__ = [
     "Assembly",
     "ContactKind",
     "Contacts",

@@ -102,28 +102,31 @@ def kernel(function: Function) -> Function:
     fused multiply-add, on which the exact predicates rely (a test looks for fused instructions in the
     machine code).
     """
-    return _compiled(function, no_cpython_wrapper=False)
-
-
-def inner(function: Function) -> Function:
-    """Compile a function that only kernels call: without the code that takes arguments from Python.
-
-    That code is a sixth of what there is to compile.
-    """
-    return _compiled(function, no_cpython_wrapper=True)
-
-
-def _compiled(function: Function, *, no_cpython_wrapper: bool) -> Function:
     if config.DISABLE_JIT:
         return function
     with _our_cache():
-        return numba.njit(  # type: ignore[no-any-return]
-            cache=_writable,
-            nogil=True,
-            error_model="numpy",
-            no_cfunc_wrapper=True,
-            no_cpython_wrapper=no_cpython_wrapper,
-        )(function)
+        return numba.njit(cache=_writable, **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only kernels call: it cannot be called from Python and is not cached by itself.
+
+    Leaving out the code that takes arguments from Python, and the files, makes the first run a quarter shorter.
+    """
+    if config.DISABLE_JIT:
+        return function
+    dispatcher = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    specialise = dispatcher.get_call_template
+
+    def once_for_all_constants(args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+        # Numba would compile f(x, 0) and f(x, n) apart, because 0 has a type of its own.
+        return specialise(tuple(types.unliteral(arg) for arg in args), kws)
+
+    dispatcher.get_call_template = once_for_all_constants
+    return dispatcher  # type: ignore[no-any-return]
+
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def cold(signature: str) -> Callable[[Function], Function]:
@@ -185,7 +188,8 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
 
     @staticmethod
     def _is_ours(happening: event.Event) -> bool:
-        return happening.data["dispatcher"].py_func.__module__.startswith("impinge")
+        module: str = happening.data["dispatcher"].py_func.__module__
+        return module.startswith("impinge.")
 
     def on_start(self, happening: event.Event) -> None:
         if not self._is_ours(happening):

@@ -22,12 +22,21 @@ from impinge.lab.hard_input import random_pose, triangle_pairs
 Points = NDArray[np.float64]
 
 
+def from_python(function: Any) -> Any:
+    """Most functions of the kernels have no entry from Python: compile them once more, with one."""
+    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+
+
+compiled_orient2d = from_python(predicates.orient2d)
+compiled_orient3d = from_python(predicates.orient3d)
+
+
 def orient2d(p: Points) -> int:
-    return int(predicates.orient2d(*p[0].tolist(), *p[1].tolist(), *p[2].tolist()))
+    return int(compiled_orient2d(*p[0].tolist(), *p[1].tolist(), *p[2].tolist()))
 
 
 def orient3d(p: Points) -> int:
-    return int(predicates.orient3d(*(tuple(row) for row in p.tolist())))
+    return int(compiled_orient3d(*(tuple(row) for row in p.tolist())))
 
 
 def exact_sign(p: Points) -> int:
@@ -152,12 +161,13 @@ def test_no_fused_multiply_add_in_the_machine_code(kernel: Any, signature: str) 
 
 def test_products_round_before_they_are_subtracted() -> None:
     # x*y - y*x is exactly zero, unless one of the products is fused with the subtraction.
+    cross = from_python(predicates.cross)
     for x, y in np.random.default_rng(1).random((200, 2)).tolist():
-        assert predicates.cross((x, y, 0.0), (x, y, 0.0)) == (0.0, 0.0, 0.0)
+        assert cross((x, y, 0.0), (x, y, 0.0)) == (0.0, 0.0, 0.0)
 
 
 def test_kahans_difference_of_products_is_exact_where_the_answer_is_a_float() -> None:
-    difference = triangle_distance._difference_of_products
+    difference = from_python(triangle_distance._difference_of_products)
     for x, y in np.random.default_rng(2).normal(size=(200, 2)).tolist():
         rest = Fraction(x) * Fraction(y) - Fraction(x * y)
         assert Fraction(difference(x, y, x * y, 1.0)) == rest
@@ -165,7 +175,7 @@ def test_kahans_difference_of_products_is_exact_where_the_answer_is_a_float() ->
 
 
 def test_kahans_difference_of_products_is_good_to_two_ulps() -> None:
-    difference = triangle_distance._difference_of_products
+    difference = from_python(triangle_distance._difference_of_products)
     rng = np.random.default_rng(5)
     for a, b, c in rng.normal(size=(200, 3)).tolist():
         d = np.nextafter(a * b / c, np.inf) if rng.random() < 0.8 else 1.0
@@ -175,11 +185,12 @@ def test_kahans_difference_of_products_is_good_to_two_ulps() -> None:
 
 
 def test_kernels_pose_vertices_bit_for_bit_as_numpy_does() -> None:
+    pose_triangles = from_python(all_pairs.pose_triangles)
     rng = np.random.default_rng(7)
     faces = np.array([[0, 1, 2], [4, 3, 0]], dtype=np.int32)
     for largest in (0.0, 1.0, 1e6):
         vertices, pose = rng.normal(size=(5, 3)), random_pose(rng, largest)
         world, triangles = np.empty((5, 3)), np.empty((2, 3, 3))
-        all_pairs.pose_triangles(pose, vertices, faces, world, triangles)
+        pose_triangles(pose, vertices, faces, world, triangles)
         assert np.array_equal(world, posed_vertices(pose, vertices))
         assert np.array_equal(triangles, world[faces])

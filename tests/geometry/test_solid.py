@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import impinge
+from impinge import jit
+from impinge.geometry import solid
 from impinge.geometry.results import RelationKind
-from impinge.geometry.solid import vertex_inside
 from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.hard_solids import Body, any_shape, cuboids, triangulated
 from impinge.lab.scenes.shapes import box, torus
@@ -18,6 +20,11 @@ from impinge.lab.solid_oracle import point_in_solid
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.bool_]
+
+# It has no entry from Python: compiled once more, with one.
+vertex_inside = (
+    solid.vertex_inside if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(solid.vertex_inside.py_func)
+)
 
 
 def triangles_of(body: Body, rng: np.random.Generator) -> Floats:

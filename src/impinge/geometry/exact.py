@@ -246,7 +246,7 @@ def nearest_float(x, exponent):
     value = 0.0
     for i in range(top, max(top - 4, -1), -1):
         value = value * 268435456.0 + float(x[i])
-    rounded = math.ldexp(value, exponent + DIGIT_BITS * max(top - 3, 0))
+    rounded = math.ldexp(value, int(exponent + DIGIT_BITS * max(top - 3, 0)))
     if rounded == 0.0:
         return sign(x) * _SMALLEST_NORMAL
     return rounded

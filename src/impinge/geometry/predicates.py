@@ -51,7 +51,7 @@ def cross(a, b):
 
 @inner
 def sign(x):
-    return (x > 0.0) - (x < 0.0)
+    return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
 
 
 @inner

@@ -97,8 +97,9 @@ class Relation:
     EQUAL: ClassVar = RelationKind.EQUAL
 
     def __eq__(self, other: object) -> bool | NDArray[np.bool_]:  # type: ignore[override]
+        same: bool | NDArray[np.bool_] = self.kind == (other.kind if isinstance(other, Relation) else other)
         if isinstance(other, Relation):
-            return (self.kind == other.kind) & (self.touching == other.touching)
-        return self.kind == other
+            same = same & (self.touching == other.touching)
+        return same
 
     __hash__ = None  # type: ignore[assignment]

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry import exact
-from impinge.geometry.contact import SMALLEST_CUBED, extent_of_pair, plane_crossing
+from impinge.geometry.crossing import SMALLEST_CUBED, extent_of_pair, plane_crossing
 from impinge.geometry.predicates import UNDERFLOW, cross, dot, orient3d, sign, subtract
 from impinge.geometry.triangle import (
     load_triangle,

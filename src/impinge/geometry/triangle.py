@@ -157,12 +157,12 @@ def joint_extent(a, b, axis):
 
 
 @inner
-def _extent_if_boxes_meet(a, b, axis):
-    """joint_extent, or -1 where the bounding boxes are disjoint along the axis."""
-    low_a = min(a[0][axis], a[1][axis], a[2][axis])
-    high_a = max(a[0][axis], a[1][axis], a[2][axis])
-    low_b = min(b[0][axis], b[1][axis], b[2][axis])
-    high_b = max(b[0][axis], b[1][axis], b[2][axis])
+def _extent_if_ranges_meet(a0, a1, a2, b0, b1, b2):
+    """The extent of six coordinates, or -1 where the range of the first three misses that of the others."""
+    low_a = min(a0, a1, a2)
+    high_a = max(a0, a1, a2)
+    low_b = min(b0, b1, b2)
+    high_b = max(b0, b1, b2)
     if low_a > high_b or low_b > high_a:
         return -1.0
     return max(high_a, high_b) - min(low_a, low_b)
@@ -171,13 +171,13 @@ def _extent_if_boxes_meet(a, b, axis):
 @inner
 def contact_kind(a, b):
     """DISJOINT, or the kind of contact of two closed triangles; exact."""
-    dx = _extent_if_boxes_meet(a, b, 0)
+    dx = _extent_if_ranges_meet(a[0][0], a[1][0], a[2][0], b[0][0], b[1][0], b[2][0])
     if dx < 0.0:
         return DISJOINT
-    dy = _extent_if_boxes_meet(a, b, 1)
+    dy = _extent_if_ranges_meet(a[0][1], a[1][1], a[2][1], b[0][1], b[1][1], b[2][1])
     if dy < 0.0:
         return DISJOINT
-    dz = _extent_if_boxes_meet(a, b, 2)
+    dz = _extent_if_ranges_meet(a[0][2], a[1][2], a[2][2], b[0][2], b[1][2], b[2][2])
     if dz < 0.0:
         return DISJOINT
     error = orient3d_error(dx, dy, dz)

@@ -11,7 +11,7 @@ import numpy as np
 
 from impinge.geometry import exact
 from impinge.geometry.all_pairs import bounding_boxes, padded_square, squared_gap
-from impinge.geometry.contact import extent_of_pair
+from impinge.geometry.crossing import extent_of_pair
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
 from impinge.geometry.triangle_distance import DISTANCE_ERROR, disjoint_distance
 from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.geometry.contact import MOST_POINTS, construct_contact, extent_of_pair, power_of_two_over, scaled_triangle
+from impinge.geometry.crossing import extent_of_pair, power_of_two_over, scaled_triangle
 from impinge.geometry.predicates import cross, dot, subtract
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
 from impinge.jit import inner, kernel
@@ -235,32 +235,20 @@ def disjoint_distance(a, b):
     return distance, point_a, point_b
 
 
-@inner
-def triangle_distance(a, b, scratch):
-    """Distance of two triangles, 0 exactly where they meet, and the points that have it.
-
-    ``scratch`` has room for twice MOST_POINTS.
-    """
-    kind = contact_kind(a, b)
-    if kind != DISJOINT:
-        construct_contact(a, b, kind, scratch)
-        point = (scratch[0, 0], scratch[0, 1], scratch[0, 2])
-        return 0.0, point, point
-    return disjoint_distance(a, b)
-
-
 # ---------------------------------------------------------------------------- batches
 
 
 @kernel
 def _distances(a, b, values, points_a, points_b):
-    scratch = np.empty((2 * MOST_POINTS, 3))
     for i in range(len(a)):
-        value, p, q = triangle_distance(load_triangle(a, i), load_triangle(b, i), scratch)
-        values[i] = value
-        for k in range(3):
-            points_a[i, k] = p[k]
-            points_b[i, k] = q[k]
+        s = load_triangle(a, i)
+        t = load_triangle(b, i)
+        values[i] = 0.0
+        if contact_kind(s, t) == DISJOINT:
+            values[i], p, q = disjoint_distance(s, t)
+            for k in range(3):
+                points_a[i, k] = p[k]
+                points_b[i, k] = q[k]
 
 
 def triangle_distances(a, b):
@@ -269,4 +257,8 @@ def triangle_distances(a, b):
     points_a = np.empty((len(a), 3))
     points_b = np.empty((len(a), 3))
     _distances(a, b, values, points_a, points_b)
+    if (meet := np.flatnonzero(values == 0.0)).size:
+        from impinge.geometry.contact import triangle_intersections
+
+        points_a[meet] = points_b[meet] = triangle_intersections(a[meet], b[meet])[2][:, 0]
     return values, points_a, points_b

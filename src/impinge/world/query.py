@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,7 +45,8 @@ def collides(
     True
     """
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    return batch.shaped(np.concatenate(batch.run(batch.method.collides)))
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(batch.method.collides)))
+    return answers
 
 
 def contacts(
@@ -110,7 +112,8 @@ def closer_than(
     """Whether the distance of the bodies is at most the clearance; exact."""
     limit = as_clearance(clearance)
     batch = _Batch(a, b, pose_a, pose_b, method, workers)
-    return batch.shaped(np.concatenate(batch.run(partial(batch.method.closer_than, limit))))
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(partial(batch.method.closer_than, limit))))
+    return answers
 
 
 def relation(
@@ -176,7 +179,7 @@ class _Batch:
         self._poses_b = _flattened(second, self.shape)
         count = len(self._poses_a)
         bounds = np.linspace(0, count, min(workers, max(count, 1)) + 1).astype(int).tolist()
-        self._parts = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        self._parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         self.starts = bounds[:-1]
         from impinge.world.brute_force import BruteForce
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -38,8 +39,9 @@ def _ordinary(rng: np.random.Generator) -> tuple[Floats, Floats]:
     return one(), one()
 
 
-def _boxes_overlap(a: Floats, b: Floats) -> np.ndarray:
-    return ((a.min(axis=1) <= b.max(axis=1)) & (b.min(axis=1) <= a.max(axis=1))).all(axis=1)
+def _boxes_overlap(a: Floats, b: Floats) -> NDArray[np.bool_]:
+    overlap: NDArray[np.bool_] = ((a.min(axis=1) <= b.max(axis=1)) & (b.min(axis=1) <= a.max(axis=1))).all(axis=1)
+    return overlap
 
 
 def kernel_costs() -> Table:
@@ -115,12 +117,12 @@ def simple_algorithm() -> Table:
     return table
 
 
-_Posed = tuple[Floats, np.ndarray, Floats]
+_Posed = tuple[Floats, NDArray[np.int32], Floats]
 
 
 def _posed_pair(mesh: Mesh, rng: np.random.Generator) -> tuple[_Posed, _Posed]:
     """The mesh at rest, and turned at random at a distance of 1.2 to 2.2 radii: mostly almost-collisions."""
-    from scipy.spatial.transform import Rotation
+    from scipy.spatial.transform import Rotation  # type: ignore[import-untyped]
 
     direction = rng.normal(size=3)
     pose = np.eye(4)

@@ -49,7 +49,7 @@ class BruteForce:
 
     def contacts(self, poses_a: Floats, poses_b: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
         """(pose, face of a, face of b, kind) for all contacts, their segments and normals."""
-        from impinge.world.brute_force.contacts import find_pairs
+        from impinge.world.brute_force.pairs import find_pairs
 
         pairs = find_pairs(self._a, self._b, poses_a, poses_b)
         segments, normals = self._construct(poses_a, poses_b, pairs)
@@ -82,7 +82,7 @@ class BruteForce:
     def relation(self, poses_a: Floats, poses_b: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The cells of geometry.solid, and whether the surfaces meet."""
         from impinge.geometry.solid import IN_BOTH, ONLY_IN_A, ONLY_IN_B
-        from impinge.world.brute_force.contacts import find_pairs
+        from impinge.world.brute_force.pairs import find_pairs
         from impinge.world.brute_force.solids import cells_at_contacts, pieces_inside
 
         pairs = find_pairs(self._a, self._b, poses_a, poses_b)
