@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 import impinge
@@ -17,6 +18,18 @@ settings.register_profile("long", deadline=None, max_examples=5000)
 
 JIT_IS_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 settings.load_profile("nojit" if JIT_IS_OFF else "default")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels once, before the workers start: each of them would compile the same ones."""
+    is_worker = hasattr(session.config, "workerinput")
+    if not (is_worker or JIT_IS_OFF or session.config.option.collectonly):
+        from impinge.jit import cache_was_empty
+
+        if cache_was_empty:
+            from impinge.world.warmup import compile_everything
+
+            compile_everything()
 
 
 def pytest_report_header() -> str:

@@ -184,7 +184,6 @@ def test_number_of_entry_kernels_is_watched() -> None:
 
 
 @needs_jit
-@pytest.mark.xfail(reason="a single pose is broadcast to a read-only array, a batch stays writable: two types to Numba")
 def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
     """Whatever the layout, writability or number of the poses: another signature is another compilation."""
     rng = np.random.default_rng(1)
@@ -205,7 +204,6 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
 
 
 @needs_jit
-@pytest.mark.xfail(reason="BruteForce._nested imports the kernels of solids before it knows that there is one")
 def test_surfaces_do_not_need_the_kernels_of_solids() -> None:
     program = (
         "import sys, impinge\n"

@@ -136,6 +136,7 @@ def test_block_worlds(seed: int) -> None:
     assert len(seen) >= 2
 
 
+@pytest.mark.nojit_slow
 def test_blocks_by_hand() -> None:
     rng = np.random.default_rng(0)
 

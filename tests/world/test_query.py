@@ -377,7 +377,7 @@ def test_bad_workers(verb: str, workers: Any) -> None:
     "verb",
     [
         *[verb for verb in VERBS if verb != "relation"],
-        pytest.param("relation", marks=pytest.mark.xfail(reason="relation asks is_closed before it checks the type")),
+        "relation",
     ],
 )
 def test_not_a_mesh(verb: str) -> None:

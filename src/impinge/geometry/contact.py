@@ -45,6 +45,10 @@ MOST_POINTS = 6
 """The overlap of two coplanar triangles has at most six corners."""
 
 
+# Two unit normals whose difference is no longer than this are the same but for rounding.
+_CANCELLED = 2.0**-40
+
+
 @inner
 def unit_normal(t):
     """The unit normal, correct for needles too; zero for a degenerate triangle."""
@@ -68,14 +72,12 @@ def _normalised(x, y, z):
 @inner
 def _voted_normal(normal_a, normal_b, votes_a, votes_b):
     """The sum of the votes, normalised; where they cancel, b's own normal."""
-    normal = _normalised(
-        votes_b * normal_b[0] - votes_a * normal_a[0],
-        votes_b * normal_b[1] - votes_a * normal_a[1],
-        votes_b * normal_b[2] - votes_a * normal_a[2],
-    )
-    if normal[0] == 0.0 and normal[1] == 0.0 and normal[2] == 0.0:
-        return normal_b
-    return normal
+    x = votes_b * normal_b[0] - votes_a * normal_a[0]
+    y = votes_b * normal_b[1] - votes_a * normal_a[1]
+    z = votes_b * normal_b[2] - votes_a * normal_a[2]
+    if max(abs(x), abs(y), abs(z)) > _CANCELLED:
+        return _normalised(x, y, z)
+    return normal_b
 
 
 @inner

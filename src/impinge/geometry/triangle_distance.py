@@ -33,10 +33,13 @@ DISTANCE_ERROR = 2.0**-44
 # Rounding of the vector between two points of edges, relative to the vector between their starts.
 _POINT_ROUNDING = 2.0**-50
 
-# Below and above these sizes squares and fourth powers would leave the range of floats,
-# and the pair is scaled by a power of two first.
-_SMALL = 2.0**-160
-_LARGE = 2.0**160
+# Rounding of the foot of a perpendicular, relative to the coordinates of its start and of the face.
+_FOOT_ROUNDING = 8.0 * UNIT_ROUNDOFF
+
+# Below and above these sizes the pair is scaled by a power of two first.  Products of six differences
+# occur, for needles another 2**-106 smaller, and as much again for tiny gaps: 2**-812 is far from underflow.
+_SMALL = 2.0**-100
+_LARGE = 2.0**100
 
 
 @inner
@@ -110,13 +113,14 @@ def _point_segment(p, a, b):
 
 
 @inner
-def _in_box(p, t, slack):
-    """Whether p is in the bounding box of the triangle, but for rounding."""
+def _in_box(foot, p, t):
+    """Whether the foot of a perpendicular from p is in the bounding box of the triangle, but for rounding."""
     for k in range(3):
-        tolerance = slack * (abs(p[k]) + max(abs(t[0][k]), abs(t[1][k]), abs(t[2][k])))
-        if p[k] < min(t[0][k], t[1][k], t[2][k]) - tolerance:
-            return False
-        if p[k] > max(t[0][k], t[1][k], t[2][k]) + tolerance:
+        low = min(t[0][k], t[1][k], t[2][k])
+        high = max(t[0][k], t[1][k], t[2][k])
+        # Subnormal coordinates round by more than their size tells.
+        rounding = _FOOT_ROUNDING * (abs(p[k]) + max(abs(low), abs(high))) + 2.0**-1060
+        if foot[k] < low - rounding or foot[k] > high + rounding:
             return False
     return True
 
@@ -146,7 +150,7 @@ def _point_triangle(p, t, n, nn):
         foot = _along(p, n, -height / nn)
         # Between the long edges of a needle, but beyond its tip?  Rounding of those edges cannot tell,
         # the bounding box can: the tip is extreme along one axis at least.
-        if _in_box(foot, t, 4.0 * UNIT_ROUNDOFF):
+        if _in_box(foot, p, t):
             return height * height / nn, foot
     best, foot = _point_segment(p, t[0], t[1])
     square, point = _point_segment(p, t[1], t[2])

@@ -126,10 +126,10 @@ def relation(
     workers: int = 1,
 ) -> Relation:
     """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal."""
+    batch = _Batch(a, b, pose_a, pose_b, method, workers)
     for mesh, name in ((a, "a"), (b, "b")):
         if not mesh.is_closed:
             raise Unsupported(f"relation: {name} is an open mesh, which has no inside (see {name}.diagnose())")
-    batch = _Batch(a, b, pose_a, pose_b, method, workers)
     cells, touching = map(np.concatenate, zip(*batch.run(batch.method.relation), strict=True))
     kinds = _KIND_OF_CELLS[cells]
     kinds[touching & (kinds == RelationKind.APART)] = RelationKind.TOUCHING
@@ -203,4 +203,5 @@ class _Batch:
 
 
 def _flattened(poses: Floats, shape: tuple[int, ...]) -> Floats:
-    return np.ascontiguousarray(np.broadcast_to(poses, (*shape, 4, 4)).reshape(-1, 4, 4))
+    # Always an array of our own: a read-only one would be another type, and compiled for apart.
+    return np.array(np.broadcast_to(poses, (*shape, 4, 4)), order="C").reshape(-1, 4, 4)

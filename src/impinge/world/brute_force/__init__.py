@@ -105,14 +105,14 @@ class BruteForce:
         self, poses_a: Floats, poses_b: Floats, apart: NDArray[np.bool_]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.bool_]]]:
         """Where surfaces are apart: for a in b (side 0) and b in a (side 1), the poses and which pieces are inside."""
-        from impinge.world.brute_force.solids import pieces_inside
-
         where = np.flatnonzero(apart)
         for side, body, other, poses, other_poses in (
             (0, self._a, self._b, poses_a, poses_b),
             (1, self._b, self._a, poses_b, poses_a),
         ):
             if other.solid and len(where):
+                from impinge.world.brute_force.solids import pieces_inside
+
                 free = np.ones((len(where), len(body.pieces)), dtype=np.bool_)
                 inside = np.empty_like(free)
                 pieces_inside(body, other, poses[where], other_poses[where], free, inside)
