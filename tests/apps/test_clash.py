@@ -36,7 +36,7 @@ def only(assembly: Assembly, clearance: float = 0.0) -> Finding:
     ("other", "place", "kind", "words"),
     [
         (CUBE, (0.5, 0.25, 0.125), FindingKind.INTERFERENCE, "run through each other"),
-        (CUBE, (0.0, 0.0, 0.0), FindingKind.EQUAL, "placed twice"),
+        pytest.param(CUBE, (0.0, 0.0, 0.0), FindingKind.EQUAL, "placed twice", marks=pytest.mark.nojit_slow),
         (CUBE, (1.0, 0.0, 0.0), FindingKind.TOUCHING, "face on face"),
         (CUBE, (1.0, 1.0, 0.0), FindingKind.TOUCHING, "along edges"),
         (CUBE, (1.0, 1.0, 1.0), FindingKind.TOUCHING, "single point"),

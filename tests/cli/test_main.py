@@ -73,6 +73,7 @@ def test_check_with_findings(write) -> None:
     assert "2 findings among 4 parts" in result.stdout
 
 
+@pytest.mark.nojit_slow
 def test_check_as_json(write) -> None:
     result = run("check", write("machine.obj", cubes(0, 1, 3)), "--json", "--clearance", 1)
     assert result.exit_code == 1

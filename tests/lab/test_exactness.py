@@ -10,6 +10,7 @@ from impinge.lab.hard_input import FAMILIES
 from impinge.lab.hard_solids import SOLID_FAMILIES
 
 
+@pytest.mark.nojit_slow
 def test_sample_of_triangles():
     report = exactness.run(pairs=4000, seed=1)
     assert set(report.triangles) == set(FAMILIES)
@@ -18,6 +19,7 @@ def test_sample_of_triangles():
     assert all(family.distances > 0 for family in report.triangles.values())
 
 
+@pytest.mark.nojit_slow
 def test_sample_of_solids():
     report = exactness.run(pairs=0, solids=2 * len(SOLID_FAMILIES), seed=2)
     assert [report.solids[name].pairs for name in SOLID_FAMILIES] == [2] * len(SOLID_FAMILIES)

@@ -4,7 +4,8 @@ Which points there are is decided exactly, by the predicates of geometry.triangl
 coordinates are rounded.  The normal points from b to a.  Each end of a chord lies on an edge
 of one triangle within the face of the other, and the face has the say: an edge of a on the
 face of b votes for the normal of b, an edge of b on the face of a for the opposite of the
-normal of a.  Swapping the bodies therefore reverses the normal.
+normal of a.  Swapping the bodies therefore reverses the normal, except of coplanar triangles that face the same
+way: there "from b to a" has no meaning, and the common normal is given.
 """
 
 from __future__ import annotations

@@ -420,6 +420,8 @@ def print_report(report: Report) -> None:
     from rich.table import Table
 
     console = Console()
+    if not console.is_terminal:
+        console.width = 180  # the tables are wide, and a file has no edge
     table = Table(title=f"Triangles: {report.pairs:,} pairs (errors in ulps of the largest coordinate)")
     table.add_column("family", no_wrap=True)
     heads = ["pairs", "meet", "wrong: meets", "kind", "closer", "points", "zero", "inaccurate"]

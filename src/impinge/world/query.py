@@ -165,7 +165,7 @@ class _Batch:
                 raise ValueError(f"{name}: expected a Mesh, got {type(body).__name__}")
         if method not in METHODS:
             raise ValueError(f"method {method!r} is not one of {', '.join(METHODS)}")
-        if not isinstance(workers, int) or workers < 1:
+        if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
             raise ValueError(f"workers is {workers!r}; it must be a whole number, 1 or more")
         first = as_pose(pose_a, "pose_a")
         second = as_pose(pose_b, "pose_b")
@@ -178,7 +178,7 @@ class _Batch:
         self._poses_a = _flattened(first, self.shape)
         self._poses_b = _flattened(second, self.shape)
         count = len(self._poses_a)
-        bounds = np.linspace(0, count, min(workers, max(count, 1)) + 1).astype(int).tolist()
+        bounds = np.linspace(0, count, min(int(workers), max(count, 1)) + 1).astype(int).tolist()
         self._parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         self.starts = bounds[:-1]
         from impinge.world.brute_force import BruteForce
