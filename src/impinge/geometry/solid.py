@@ -40,8 +40,8 @@ ONLY_IN_A = 2
 ONLY_IN_B = 4
 EVERYTHING = IN_BOTH | ONLY_IN_A | ONLY_IN_B
 
-# Rounding of a constructed point and of the float predicates below, relative to the extent at
-# hand.  Both are a few hundred u at most; what is not certain goes to the exact signs.
+# Rounding of a constructed point (below 2**-40, see geometry.crossing) and of the float signs below (products of
+# at most six differences, some 1000 u), relative to the sizes at hand.  What is not certain goes to the exact signs.
 _ROUNDING = 2.0**-36
 
 # Everything about a sample point is a function of the six corners of a pair of triangles (0 to 2 are
@@ -184,7 +184,7 @@ def _base_sign(x, rounding, corners, i, j, triangle, which):
         return 0
     gradient, size = _float_function(triangle, which)
     w = subtract(x, _corner(triangle, which % 3))
-    s = _certain_sign(dot(gradient, w), size * (_ROUNDING * _size(w) + 4.0 * rounding))
+    s = _certain_sign(dot(gradient, w), size * (_ROUNDING * _size(w) + 8.0 * rounding))
     return s if s != 0 else _base_sign_exactly(pointer_to(corners), i, j, pointer_to(triangle), which)
 
 
