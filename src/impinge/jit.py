@@ -182,8 +182,8 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
     """Shows which of our kernels is being compiled, on one line of the terminal."""
 
     def __init__(self) -> None:
+        self.visible = True
         self._depth = 0
-        self._since = 0.0
         self._shown = False
 
     @staticmethod
@@ -195,7 +195,7 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
         if not self._is_ours(happening):
             return
         self._depth += 1
-        if self._depth > 1:
+        if self._depth > 1 or not self.visible:
             return
         name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
         if sys.stderr.isatty():
@@ -209,8 +209,19 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
         if not self._is_ours(happening):
             return
         self._depth -= 1
-        if self._depth == 0 and sys.stderr.isatty():
+        if self._depth == 0 and self.visible and sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-event.register("numba:compile", _ProgressLine())
+_progress_line = _ProgressLine()
+event.register("numba:compile", _progress_line)
+
+
+@contextmanager
+def without_progress_line() -> Iterator[None]:
+    """For callers that show the progress of compiling in their own way."""
+    _progress_line.visible = False
+    try:
+        yield
+    finally:
+        _progress_line.visible = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from impinge.geometry.mesh import Mesh
 from impinge.world import query
@@ -31,16 +32,20 @@ QUESTIONS: dict[str, Callable[[], object]] = {
 def compile_everything(
     progress: Callable[[int, int], None] | None = None, questions: tuple[str, ...] = tuple(QUESTIONS)
 ) -> None:
-    """Compile the kernels behind the named verbs; ``progress(done, total)`` is called after each."""
+    """Compile the kernels behind the named verbs; ``progress(done, total)`` is called at the start and after each."""
+    from impinge.jit import without_progress_line
+
+    show = progress or (lambda done, total: None)
     helper = None
     if "relation" in questions:
         helper = subprocess.Popen([sys.executable, "-m", "impinge.world.warmup"], stderr=subprocess.DEVNULL)
-    for done, name in enumerate(questions, start=1):
-        if helper is not None and name == "relation":
-            helper.wait()
-        QUESTIONS[name]()
-        if progress is not None:
-            progress(done, len(questions))
+    with without_progress_line() if progress else nullcontext():
+        show(0, len(questions))
+        for done, name in enumerate(questions, start=1):
+            if helper is not None and name == "relation":
+                helper.wait()
+            QUESTIONS[name]()
+            show(done, len(questions))
 
 
 if __name__ == "__main__":
