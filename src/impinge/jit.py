@@ -42,11 +42,11 @@ def _user_cache() -> Path:
     if chosen := os.environ.get("IMPINGE_CACHE_DIR"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "impinge"
 
 
@@ -59,7 +59,8 @@ def _drop_stale(parent: Path, keep: Path) -> None:
 
 
 def _prepare_cache() -> Path:
-    directory = _user_cache() / f"kernels-{_source_hash()}"
+    checked = "-checked" if config.BOUNDSCHECK else ""  # other machine code from the same sources
+    directory = _user_cache() / f"kernels-{_source_hash()}{checked}"
     try:
         if directory.exists():
             os.utime(directory)
@@ -95,6 +96,9 @@ def _our_cache() -> Iterator[None]:
         config.CACHE_DIR = numbas_own
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
 def kernel(function: Function) -> Function:
     """Compile a module-level function: no GIL, cached on disk, IEEE arithmetic as written.
 
@@ -124,9 +128,6 @@ def inner(function: Function) -> Function:
 
     dispatcher.get_call_template = once_for_all_constants
     return dispatcher  # type: ignore[no-any-return]
-
-
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def cold(signature: str) -> Callable[[Function], Function]:
@@ -188,8 +189,8 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
 
     @staticmethod
     def _is_ours(happening: event.Event) -> bool:
-        module: str = happening.data["dispatcher"].py_func.__module__
-        return module.startswith("impinge.")
+        module: str | None = happening.data["dispatcher"].py_func.__module__
+        return module is not None and module.startswith("impinge.")
 
     def on_start(self, happening: event.Event) -> None:
         if not self._is_ours(happening):

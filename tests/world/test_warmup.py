@@ -26,3 +26,6 @@ class _NoProcess:
 
     def wait(self) -> int:
         return 0
+
+    def terminate(self) -> None:
+        pass

@@ -64,8 +64,9 @@ class Finding:
 def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None = None) -> tuple[Finding, ...]:
     """Every finding of the assembly, sorted by kind, distance and names.
 
-    A pair at a distance of exactly ``clearance`` is reported.  The answers are
-    exact for the given coordinates: nothing is missed and nothing is invented.
+    A pair at a distance of exactly ``clearance`` is reported.  Which pairs are reported is exact for the given
+    coordinates.  Solids are told apart exactly too; an open part has no inside, so that one which passes through
+    another exactly along edges of both counts as touching it.
     """
     limit = as_clearance(clearance)
     boxes = _world_boxes(assembly)
@@ -162,9 +163,13 @@ def _judge_surfaces(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | No
     if np.any(meeting.kind == ContactKind.CROSSING):
         return _interference(a, b, meeting, unit)
     if len(meeting):
-        return _touching(a, b, meeting, unit)
+        return _touching(a, b, meeting, unit, solids=False)
     if (body_a.solid or body_b.solid) and collides(body_a, body_b, a.pose, b.pose):
-        return _nested(b, a, False) if body_a.solid else _nested(a, b, False)
+        inner, outer, sheet = (b, a, body_b) if body_a.solid else (a, b, body_a)
+        if sheet.component_count > 1:
+            sentence = f"Part of {inner.name} lies inside {outer.name}, without touching it."
+            return Finding(FindingKind.INTERFERENCE, a.name, b.name, 0.0, _middle(inner), _NO_SEGMENTS, sentence)
+        return _nested(inner, outer, False)
     return None
 
 
@@ -182,7 +187,7 @@ def _nested(inner: Part, outer: Part, touching: bool) -> Finding:
     return Finding(FindingKind.NESTED, inner.name, outer.name, 0.0, _middle(inner), _NO_SEGMENTS, sentence)
 
 
-def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None) -> Finding:
+def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None, solids: bool = True) -> Finding:
     ends = meeting.segments.reshape(-1, 3)
     low, high = ends.min(axis=0), ends.max(axis=0)
     if (meeting.kind == ContactKind.COPLANAR).any():
@@ -191,7 +196,7 @@ def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None) -> Finding:
         how = "in a single point"
     else:
         how = f"along edges or in points, within {_extent(high - low, unit)}"
-    sentence = f"{a.name} and {b.name} touch without overlapping, {how}."
+    sentence = f"{a.name} and {b.name} {'touch without overlapping' if solids else 'meet'}, {how}."
     return Finding(FindingKind.TOUCHING, a.name, b.name, 0.0, (low + high) / 2.0, meeting.segments, sentence)
 
 

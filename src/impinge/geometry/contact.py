@@ -15,9 +15,10 @@ import math
 import numpy as np
 
 from impinge.geometry.crossing import (
-    SMALLEST_CUBED,
+    SMALLEST_SAFE_EXTENT,
     between,
     extent_of_pair,
+    largest_coordinate,
     plane_crossing,
     power_of_two_over,
     scaled_triangle,
@@ -37,6 +38,7 @@ from impinge.geometry.triangle import (
     order_on_line,
     pair_array,
     projection_axis,
+    same_point,
     seen_turn,
     segment_meets_triangle,
 )
@@ -46,8 +48,8 @@ MOST_POINTS = 6
 """The overlap of two coplanar triangles has at most six corners."""
 
 
-# Two unit normals whose difference is no longer than this are the same but for rounding.
-_CANCELLED = 2.0**-40
+# Two unit normals whose difference is no longer than this are the same but for rounding (2**-30, orient2d_value).
+_CANCELLED = 2.0**-20
 
 
 @inner
@@ -161,10 +163,12 @@ def _add_edge_crossing(p, q, r, s, points, count):
 
 @inner
 def _add_corners(t, other, points, count):
-    """Add the vertices of one triangle that lie in the other, each position once."""
+    """Add the extreme points of one triangle that lie in the other, each position once."""
+    degenerate = projection_axis(t)[0] < 0
+    low, high = degenerate_ends(t)
     for i in range(3):
         p = t[i]
-        known = False
+        known = degenerate and not (same_point(p, low) or same_point(p, high))
         for k in range(count):
             known = known or (points[k, 0] == p[0] and points[k, 1] == p[1] and points[k, 2] == p[2])
         if not known and segment_meets_triangle(p, p, other):
@@ -257,7 +261,9 @@ def _construct(a, b, kind, points):
         _put_longest_chord_first(points, count)
         if kind != COPLANAR:
             count = min(count, 2)
-        votes_a = votes_b = 1.0
+        # The plane of b, or that of a where b is degenerate: nothing to vote on.
+        votes_b = 0.0 if projection_axis(b)[0] < 0 else 1.0
+        votes_a = 1.0 - votes_b
     else:
         count, votes_a, votes_b = _chord(a, b, heights_a, heights_b, error, points)
     return count, _voted_normal(unit_normal(a), unit_normal(b), votes_a, votes_b)
@@ -270,8 +276,8 @@ def construct_contact(a, b, kind, points):
     ``points`` has room for twice MOST_POINTS; a single point is written twice.
     """
     extent = extent_of_pair(a, b)
-    if extent < SMALLEST_CUBED:
-        factor = power_of_two_over(extent)
+    if extent < SMALLEST_SAFE_EXTENT:
+        factor = power_of_two_over(extent, largest_coordinate(a, b))
         count, normal = _construct(scaled_triangle(a, factor), scaled_triangle(b, factor), kind, points)
         for i in range(count):
             for k in range(3):

@@ -215,14 +215,6 @@ def difference(x, y):
 
 
 @kernel
-def negated(x):
-    """-x, written over x."""
-    for i in range(len(x)):
-        x[i] = -x[i]
-    return x
-
-
-@kernel
 def sign(x):
     """-1, 0 or 1."""
     for i in range(len(x) - 1, -1, -1):
@@ -238,11 +230,18 @@ def compare(x, y):
 
 
 @kernel
-def nearest_float(x, exponent):
-    """x * 2**exponent with a relative error below 2**-50; never zero unless x is."""
+def highest_digit(x):
+    """The place of the highest digit that is not zero, 0 for zero."""
     top = len(x) - 1
     while top > 0 and x[top] == 0:
         top -= 1
+    return top
+
+
+@kernel
+def nearest_float(x, exponent):
+    """x * 2**exponent with a relative error below 2**-50, and with the sign of x also where that underflows."""
+    top = highest_digit(x)
     value = 0.0
     for i in range(top, max(top - 4, -1), -1):
         value = value * 268435456.0 + float(x[i])

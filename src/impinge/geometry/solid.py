@@ -24,12 +24,13 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry import exact
-from impinge.geometry.crossing import SMALLEST_CUBED, extent_of_pair, plane_crossing
+from impinge.geometry.crossing import extent_of_pair, largest_coordinate, plane_crossing
 from impinge.geometry.predicates import UNDERFLOW, cross, dot, orient3d, sign, subtract
 from impinge.geometry.triangle import (
     load_triangle,
     pair_array,
     projection_axis,
+    same_point,
     segment_meets_triangle,
     segments_meet,
 )
@@ -40,9 +41,12 @@ ONLY_IN_A = 2
 ONLY_IN_B = 4
 EVERYTHING = IN_BOTH | ONLY_IN_A | ONLY_IN_B
 
-# Rounding of a constructed point (below 2**-40, see geometry.crossing) and of the float signs below (products of
+# Rounding of a constructed point (below 2**-41, see geometry.crossing) and of the float signs below (products of
 # at most six differences, some 1000 u), relative to the sizes at hand.  What is not certain goes to the exact signs.
 _ROUNDING = 2.0**-36
+
+# A normal that underflows by 2**-1075 may be magnified by another one and by the gradient, below 2**307 each.
+_SLOPE_UNDERFLOW = 2.0**-440
 
 # Everything about a sample point is a function of the six corners of a pair of triangles (0 to 2 are
 # those of a, 3 to 5 those of b), so that it can be evaluated exactly.  x is corner i, or the point where the
@@ -226,7 +230,7 @@ def _slope(corners, triangle, which, direction):
             return 0
     gradient, size = _float_function(triangle, which)
     d, length = _float_direction(corners, direction)
-    s = _certain_sign(dot(gradient, d), _ROUNDING * size * length)
+    s = _certain_sign(dot(gradient, d), _ROUNDING * size * length + _SLOPE_UNDERFLOW)
     return s if s != 0 else _slope_exactly(pointer_to(corners), pointer_to(triangle), which, direction)
 
 
@@ -261,7 +265,7 @@ def _misses(s, known):
 
 
 @inner
-def _certain(s):
+def _no_zero(s):
     """Whether no sign is zero."""
     return s[0] != 0 and s[1] != 0 and s[2] != 0 and s[3] != 0
 
@@ -285,7 +289,7 @@ def _survey(x, rounding, corners, i, j, triangles, near, signs):
                 break
         if missed:
             continue
-        if _certain(signs[count]):
+        if _no_zero(signs[count]):
             inside = not inside
         else:
             near[count] = n
@@ -317,7 +321,7 @@ def _sample_inside(inside, corners, sample, triangles, near, signs, slopes, coun
             here[which] = signs[n, which]
             if here[which] == 0:
                 here[which] = _sign_beside(corners, triangles[near[n]], which, sample, slopes[n, which])
-        if _certain(here) and not _misses(here, 4):
+        if _no_zero(here) and not _misses(here, 4):
             inside = not inside
     return inside
 
@@ -340,11 +344,6 @@ def vertex_inside(vertex, triangles):
 
 
 # ------------------------------------------------------------- samples of a contact
-
-
-@inner
-def _same(p, q):
-    return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
 
 
 @inner
@@ -371,7 +370,7 @@ def _contact_points(pair, points):
         other = pair[1 - face]
         for k in range(3):
             p = t[k]
-            known = face == 1 and (_same(p, other[0]) or _same(p, other[1]) or _same(p, other[2]))
+            known = face == 1 and (same_point(p, other[0]) or same_point(p, other[1]) or same_point(p, other[2]))
             if not known and segment_meets_triangle(p, p, other):
                 points[count, 0] = points[count, 1] = 3 * face + k
                 count += 1
@@ -424,7 +423,7 @@ def _seen_before(pair, face, i, j, seen):
     """Whether x is a corner of the face at which samples were taken already; note that they are taken now."""
     if i == j:
         for k in range(3):
-            if _same(pair[face][k], pair[i // 3][i % 3]):
+            if same_point(pair[face][k], pair[i // 3][i % 3]):
                 before = seen[k]
                 seen[k] = True
                 return before
@@ -471,9 +470,8 @@ def _cells_of_samples(pair, corners, i, j, samples, triangles_a, triangles_b, ce
     rounding = 0.0
     if i != j:
         x = plane_crossing(x, _corner(corners, j), pair[1 - i // 3])
-        extent = extent_of_pair(pair[0], pair[1])
-        # Where cubes of the extent underflow, x itself cannot be trusted.
-        rounding = _ROUNDING * extent if extent > SMALLEST_CUBED else extent
+        # The ratio in which x divides the edge is rounded, and then its coordinates, which may be far from the origin.
+        rounding = _ROUNDING * extent_of_pair(pair[0], pair[1]) + 2.0**-50 * largest_coordinate(pair[0], pair[1])
     near_a = np.empty(len(triangles_a), dtype=np.int64)
     near_b = np.empty(len(triangles_b), dtype=np.int64)
     signs_a = np.empty((len(triangles_a), 4), dtype=np.int64)

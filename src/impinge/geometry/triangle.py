@@ -201,12 +201,6 @@ def contact_kind(a, b):
     return TOUCHING
 
 
-@inner
-def triangles_meet_at(triangles_a, i, triangles_b, j):
-    """Whether triangle i of one array and triangle j of the other have a common point."""
-    return contact_kind(load_triangle(triangles_a, i), load_triangle(triangles_b, j)) != DISJOINT
-
-
 # ------------------------------------------------- one plane, or degenerate triangles
 
 
@@ -270,6 +264,11 @@ def _before(p, q):
     if p[1] != q[1]:
         return p[1] < q[1]
     return p[2] < q[2]
+
+
+@inner
+def same_point(p, q):
+    return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
 
 
 @inner

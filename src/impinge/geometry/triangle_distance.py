@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.geometry.crossing import extent_of_pair, power_of_two_over, scaled_triangle
+from impinge.geometry.crossing import extent_of_pair, largest_coordinate, power_of_two_over, scaled_triangle
 from impinge.geometry.predicates import cross, dot, subtract
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
 from impinge.jit import inner, kernel
@@ -228,7 +228,7 @@ def disjoint_distance(a, b):
         square, point_a, point_b = _separated_distance(a, b)
         distance = math.sqrt(square)
     else:
-        factor = power_of_two_over(extent)
+        factor = power_of_two_over(extent, largest_coordinate(a, b))
         square, (x, y, z), (u, v, w) = _separated_distance(scaled_triangle(a, factor), scaled_triangle(b, factor))
         distance = math.sqrt(square) / factor
         point_a = (x / factor, y / factor, z / factor)

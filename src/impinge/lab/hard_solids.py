@@ -320,8 +320,9 @@ def solid_pair(rng: np.random.Generator, family: str | None = None) -> SolidPair
                 break
     mirrored = round(float(np.linalg.det(matrix.astype(float)))) < 0
     pose = quarter_turn(rng, largest_offset=int(rng.choice([0, 3, 10**6])))
-    if rng.random() < 0.1:
-        pose = random_pose(rng)  # faces are no longer plane, and what touched misses by roundings
+    if rng.random() < 0.2:
+        # Faces are no longer plane, and what touched misses by roundings, which are large far from the origin.
+        pose = random_pose(rng, float(rng.choice([1.0, 1e3, 1e6])))
     scale = 2.0 ** int(rng.choice([0, 0, -30, 30]))
     solids = []
     for body in (body_a, body_b):

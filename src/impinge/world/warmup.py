@@ -39,13 +39,18 @@ def compile_everything(
     helper = None
     if "relation" in questions:
         helper = subprocess.Popen([sys.executable, "-m", "impinge.world.warmup"], stderr=subprocess.DEVNULL)
-    with without_progress_line() if progress else nullcontext():
-        show(0, len(questions))
-        for done, name in enumerate(questions, start=1):
-            if helper is not None and name == "relation":
-                helper.wait()
-            QUESTIONS[name]()
-            show(done, len(questions))
+    try:
+        with without_progress_line() if progress else nullcontext():
+            show(0, len(questions))
+            for done, name in enumerate(questions, start=1):
+                if helper is not None and name == "relation":
+                    helper.wait()
+                QUESTIONS[name]()
+                show(done, len(questions))
+    finally:
+        if helper is not None:
+            helper.terminate()
+            helper.wait()
 
 
 if __name__ == "__main__":

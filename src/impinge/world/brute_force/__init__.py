@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
+from impinge.geometry.results import ContactKind
 from impinge.world.brute_force.body import body_of
 
 
@@ -65,8 +66,9 @@ class BruteForce:
         faces = np.empty((count, 2), dtype=np.int32)
         nearest_pairs(self._a, self._b, poses_a, poses_b, values, points, faces)
         if (meet := np.flatnonzero(values == 0.0)).size:
-            # The kind only says how many corners are wanted; a chord will do.
-            pairs = np.column_stack([meet, faces[meet], np.ones_like(meet)]).astype(np.int64)
+            # As if touching: one common point will do, whatever the kind of the contact.
+            kinds = np.full_like(meet, ContactKind.TOUCHING)
+            pairs = np.column_stack([meet, faces[meet], kinds]).astype(np.int64)
             points[meet] = self._construct(poses_a, poses_b, pairs)[0][:, :1]
         for side, where, inside in self._nested(poses_a, poses_b, values > 0.0):
             body, poses = ((self._a, poses_a), (self._b, poses_b))[side]
