@@ -17,8 +17,9 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from impinge.adapters.files import load, load_assembly
-    from impinge.errors import Unsupported
+    from impinge.errors import MissingExtra, Unsupported
     from impinge.geometry.assembly import Assembly, Part
+    from impinge.geometry.diagnose import Diagnosis
     from impinge.geometry.mesh import Mesh
     from impinge.geometry.results import ContactKind, Contacts, Distance, Relation, RelationKind
     from impinge.world.query import closer_than, collides, contacts, distance, relation
@@ -27,8 +28,10 @@ _HOME = {
     "Assembly": "impinge.geometry.assembly",
     "ContactKind": "impinge.geometry.results",
     "Contacts": "impinge.geometry.results",
+    "Diagnosis": "impinge.geometry.diagnose",
     "Distance": "impinge.geometry.results",
     "Mesh": "impinge.geometry.mesh",
+    "MissingExtra": "impinge.errors",
     "Part": "impinge.geometry.assembly",
     "Relation": "impinge.geometry.results",
     "RelationKind": "impinge.geometry.results",
@@ -46,8 +49,10 @@ __all__ = [
     "Assembly",
     "ContactKind",
     "Contacts",
+    "Diagnosis",
     "Distance",
     "Mesh",
+    "MissingExtra",
     "Part",
     "Relation",
     "RelationKind",

@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,13 @@ def _source_hash() -> str:
 
 
 def _user_cache() -> Path:
+    try:
+        return _named_cache()
+    except RuntimeError:  # no home directory can be found
+        return Path(tempfile.gettempdir()) / "impinge"
+
+
+def _named_cache() -> Path:
     if chosen := os.environ.get("IMPINGE_CACHE_DIR"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -203,7 +211,8 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
             text = f"impinge: compiling for this machine, once: {name}"
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         elif not self._shown:
-            print("impinge: first run, compiling kernels for this machine (kept for the next)", file=sys.stderr)
+            kept = " (kept for the next)" if _writable else ""
+            print(f"impinge: first run, compiling kernels for this machine{kept}", file=sys.stderr)
         self._shown = True
 
     def on_end(self, happening: event.Event) -> None:

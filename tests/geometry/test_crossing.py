@@ -43,11 +43,12 @@ def test_within_eight_ulps_of_the_exact_point(scale: float, rise: float) -> None
         t = (rng.random((3, 3)) * scale).tolist()
         middle, along = rng.random(3), rng.normal(size=3)
         inside = np.array(t).mean(axis=0)
-        normal = np.cross(np.array(t[1]) - t[0], np.array(t[2]) - t[0])
-        lift = rise * scale * normal / max(np.linalg.norm(normal), 1e-320)
+        shape = np.array(t) / scale
+        normal = np.cross(shape[1] - shape[0], shape[2] - shape[0])
+        lift = rise * scale * normal / np.linalg.norm(normal)
         p, q = inside + lift - along * scale * 0.1, inside - lift * middle[0] + along * scale * 0.1
         corners = tuple(tuple(corner) for corner in t)
-        heights = [np.dot(normal / scale**2, (end - t[0]) / scale) for end in (p, q)]
+        heights = [np.dot(normal, end / scale - shape[0]) for end in (p, q)]
         if heights[0] * heights[1] >= 0.0:
             continue
         point = crossing(tuple(p.tolist()), tuple(q.tolist()), corners)

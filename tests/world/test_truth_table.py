@@ -222,3 +222,15 @@ def test_batch_of_relations_keeps_the_order() -> None:
     assert [[RelationKind(kind).name for kind in row] for row in np.asarray(found.kind).tolist()] == kinds
     assert np.array_equal(found == Relation.TOUCHING, [[False, False, True], [False, True, False]])
     assert np.array_equal(found.touching, [[True, True, True], [False, True, True]])
+
+
+def test_faces_in_pairs_enclose_nothing() -> None:
+    from impinge.lab.scenes.shapes import box
+
+    plain = box(1, 1, 1)
+    far = [[5.0, 5.0, 5.0], [6.0, 5.0, 5.0], [5.0, 6.0, 5.0]]
+    count = len(plain.vertices)
+    pocket = [[count, count + 1, count + 2], [count, count + 2, count + 1]]
+    with_pocket = impinge.Mesh([*plain.vertices.tolist(), *far], [*plain.faces.tolist(), *pocket], solid=True)
+    assert impinge.relation(plain, with_pocket) == impinge.Relation.EQUAL
+    assert impinge.relation(with_pocket, plain) == impinge.Relation.EQUAL

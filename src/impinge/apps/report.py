@@ -81,7 +81,8 @@ def write_report(
     progress: Progress | None = None,
 ) -> None:
     """Write ``report(...)`` to a file."""
-    Path(path).write_text(report(assembly, findings, clearance, title, progress), encoding="utf-8")
+    page = report(assembly, findings, clearance, title, progress)
+    Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
 
 
 def _inline(png: bytes) -> str:

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 import traceback
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,6 +118,8 @@ def check(
     limit = as_clearance(clearance)
     if report is not None:
         _require_place_for(report)
+        if report.exists() and report.samefile(assembly):
+            raise ValueError(f"{report}: the report would overwrite the assembly; give another name")
     with terminal.spinner(f"reading {assembly.name}"):
         parts = impinge.load_assembly(assembly, unit=unit)
     findings = _check(parts, limit)
@@ -226,6 +229,9 @@ def _as_json(file: Path, assembly: Assembly, findings: tuple[Finding, ...], clea
 
 def run() -> None:
     """The entry point of the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of parts may hold what a terminal cannot show
     try:
         app()
     except Exception:

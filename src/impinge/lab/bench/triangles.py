@@ -19,10 +19,24 @@ from impinge.geometry import all_pairs, contact, simple, triangle, triangle_clea
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
+from impinge.jit import kernel
 from impinge.lab.bench.timing import interleaved, machine
 from impinge.lab.scenes.shapes import torus
 
 PAIRS = 4000
+LOOP = 600
+
+
+@kernel
+def count_meeting(a, b):  # type: ignore[no-untyped-def]
+    """The predicate in a plain compiled loop over all pairs."""
+    count = 0
+    for i in range(len(a)):
+        s = triangle.load_triangle(a, i)
+        for j in range(len(b)):
+            if triangle.contact_kind(s, triangle.load_triangle(b, j)) != triangle.DISJOINT:
+                count += 1
+    return count
 
 
 def run() -> None:
@@ -83,6 +97,10 @@ def kernel_costs() -> Table:
     rows["closer than exactly the distance: ordinary"] = (
         PAIRS,
         partial(triangle_clearance.triangles_closer_than, a, b, apart),
+    )
+    rows["do they meet: ordinary, one against all in turn"] = (
+        LOOP * LOOP,
+        partial(count_meeting, a[:LOOP].copy(), b[:LOOP].copy()),
     )
     seconds = interleaved({name: run for name, (_, run) in rows.items()})
     table = Table("question: input", "pairs", "ns a pair", title=None)

@@ -95,6 +95,8 @@ class BruteForce:
         ):
             free = np.ones((len(poses), len(body.pieces)), dtype=np.bool_)
             free[pairs[:, 0], body.labels[pairs[:, column]]] = False
+            if not body.hollow.all():
+                free &= ~body.hollow  # faces that come in pairs bound no cell
             inside = np.empty_like(free)
             pieces_inside(body, other, poses, other_poses, free, inside)
             cells |= np.where(inside.any(axis=1), IN_BOTH | only_there, 0)
