@@ -11,7 +11,7 @@ import numpy as np
 
 from impinge.geometry import exact
 from impinge.geometry.all_pairs import bounding_boxes, padded_square, squared_gap
-from impinge.geometry.crossing import extent_of_pair
+from impinge.geometry.crossing import extent_of_pair, largest_coordinate
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
 from impinge.geometry.triangle_distance import DISTANCE_ERROR, disjoint_distance
 from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to
@@ -98,7 +98,8 @@ def triangles_within(a, b, clearance):
     if contact_kind(a, b) != DISJOINT:
         return True
     distance = disjoint_distance(a, b)[0]
-    error = DISTANCE_ERROR * extent_of_pair(a, b)
+    # The second term is the rounding of a foot point, whose coordinates may be far from the origin.
+    error = DISTANCE_ERROR * extent_of_pair(a, b) + 2.0**-48 * largest_coordinate(a, b)
     if distance + error < clearance:
         return True
     if distance - error > clearance:
