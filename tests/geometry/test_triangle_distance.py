@@ -159,6 +159,18 @@ def test_closest_possible_triangles_are_apart() -> None:
     assert triangles_closer_than(a, b, np.array([0.0])).tolist() == [False]
 
 
+@pytest.mark.parametrize("common", [1e10, 2.0**149])
+def test_tiny_triangles_in_a_far_coordinate_plane(common: float) -> None:
+    """Scaling the pair up must not make its large common coordinate overflow."""
+    size = 1e-300
+    a = [[common, 0, 0], [common, size, 0], [common, 0, size]]
+    b = [[common, 4 * size, 4 * size], [common, 5 * size, 4 * size], [common, 4 * size, 6 * size]]
+    value, point_a, point_b = one(a, b)
+    truth = oracle.distance_float(np.array(a), np.array(b))
+    assert value == pytest.approx(truth, rel=1e-15, abs=0.0)
+    assert point_a[0] == point_b[0] == common
+
+
 def test_empty_batch() -> None:
     nothing = np.empty((0, 3, 3))
     assert [len(part) for part in triangle_distances(nothing, nothing)] == [0, 0, 0]

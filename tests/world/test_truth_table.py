@@ -234,3 +234,21 @@ def test_faces_in_pairs_enclose_nothing() -> None:
     with_pocket = impinge.Mesh([*plain.vertices.tolist(), *far], [*plain.faces.tolist(), *pocket], solid=True)
     assert impinge.relation(plain, with_pocket) == impinge.Relation.EQUAL
     assert impinge.relation(with_pocket, plain) == impinge.Relation.EQUAL
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("size", [0.1, 1e-4])
+def test_relations_of_tetrahedra_far_from_the_origin(size: float) -> None:
+    """The rounding of constructed contact points grows with the coordinates, not only with the bodies."""
+    from impinge.lab import solid_oracle
+
+    rng = np.random.default_rng(5)
+    faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    kinds = set()
+    for _ in range(60):
+        vertices = [1e6 + size * rng.random((4, 3)) for _ in range(2)]
+        answer = impinge.relation(*(impinge.Mesh(points, faces, solid=True) for points in vertices))
+        kind, touching = solid_oracle.relation(vertices[0], faces, vertices[1], faces)
+        assert (answer.kind, bool(answer.touching)) == (kind, touching)
+        kinds.add(kind)
+    assert len(kinds) > 1

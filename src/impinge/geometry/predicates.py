@@ -123,19 +123,24 @@ def _orient2d_exact(ax, ay, bx, by, cx, cy):
 
 
 @inner
-def orient2d(ax, ay, bx, by, cx, cy):
-    """1 where a, b, c turn to the left, -1 to the right, 0 on one line."""
+def _orient2d_float(ax, ay, bx, by, cx, cy):
+    """The determinant in floats and the bound on its error."""
     ux = bx - ax
     uy = by - ay
     vx = cx - ax
     vy = cy - ay
-    value = ux * vy - uy * vx
-    error = _ORIENT2D_ERROR * (max(abs(ux), abs(vx)) * max(abs(uy), abs(vy))) + UNDERFLOW
+    return ux * vy - uy * vx, _ORIENT2D_ERROR * (max(abs(ux), abs(vx)) * max(abs(uy), abs(vy))) + UNDERFLOW
+
+
+@inner
+def orient2d(ax, ay, bx, by, cx, cy):
+    """1 where a, b, c turn to the left, -1 to the right, 0 on one line."""
+    value, error = _orient2d_float(ax, ay, bx, by, cx, cy)
     if value > error:
         return 1
     if value < -error:
         return -1
-    if (ux == 0.0 and vx == 0.0) or (uy == 0.0 and vy == 0.0):
+    if (ax == bx == cx) or (ay == by == cy):
         return 0
     return sign(_orient2d_exact(ax, ay, bx, by, cx, cy))
 
@@ -143,11 +148,7 @@ def orient2d(ax, ay, bx, by, cx, cy):
 @inner
 def orient2d_value(ax, ay, bx, by, cx, cy):
     """The determinant det[b-a, c-a], correct to one part in 2**30 or better."""
-    ux = bx - ax
-    uy = by - ay
-    vx = cx - ax
-    vy = cy - ay
-    value = ux * vy - uy * vx
-    if abs(value) > 2.0**30 * (_ORIENT2D_ERROR * (max(abs(ux), abs(vx)) * max(abs(uy), abs(vy))) + UNDERFLOW):
+    value, error = _orient2d_float(ax, ay, bx, by, cx, cy)
+    if abs(value) > 2.0**30 * error:
         return value
     return _orient2d_exact(ax, ay, bx, by, cx, cy)
