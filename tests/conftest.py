@@ -30,6 +30,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             from impinge.world.warmup import compile_everything
 
             compile_everything()
+            triangle = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+            for verb in (impinge.collides, impinge.contacts, impinge.distance):
+                verb(triangle, triangle, method="brute")  # the referee of many tests
+            impinge.closer_than(triangle, triangle, 0.0, method="brute")
 
 
 def pytest_report_header() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import pickle
 import pkgutil
 import shutil
 import subprocess
@@ -18,14 +19,26 @@ import impinge
 from impinge import jit
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
+from impinge.trees.aabb import AABBTree
+from impinge.trees.box_fit import FITS
+from impinge.trees.obb import SPLITS, OBBTree
+from impinge.trees.sphere import SphereTree
 
 needs_jit = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
 
-MOST_ENTRY_KERNELS = 8
-"""Of the brute-force verbs.  Each entry costs some seconds of the first compile: raise this only with a reason.
+ENTRY_KERNELS = {
+    # method="brute": collides 1, contacts 1, distance 1, closer_than 1, relation 2.
+    "impinge.world.brute_force": 6,
+    # Where contacts are, for every method.
+    "impinge.world.contact_construction": 1,
+    # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
+    # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
+    "impinge.trees": 4 * 3 + 2 + 3 + 2,
+}
+"""How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
-collides 1, contacts 2, distance 1, closer_than 1, relation 2.
-"""
+COLD_QUESTIONS = {"collides": 3, "contacts": 4, "distance": 4, "closer_than": 3}
+"""Entry kernels that the first question of a user compiles: two to build the tree, one to answer, one for contacts."""
 
 
 def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -158,14 +171,19 @@ def test_without_jit_nothing_is_compiled(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- entry kernels
 
 
-def entry_kernels() -> dict[str, Any]:
-    """The compiled functions of the brute-force method that can be called from Python."""
-    package = importlib.import_module("impinge.world.brute_force")
-    names = [info.name for info in pkgutil.iter_modules(package.__path__)]
-    modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+def modules_of(name: str) -> list[Any]:
+    module = importlib.import_module(name)
+    if not hasattr(module, "__path__"):
+        return [module]
+    return [importlib.import_module(f"{name}.{info.name}") for info in pkgutil.iter_modules(module.__path__)]
+
+
+def entry_kernels(*places: str) -> dict[str, Any]:
+    """The compiled functions in some packages or modules that can be called from Python."""
     return {
-        name: thing
-        for module in modules
+        f"{module.__name__}.{name}": thing
+        for place in places or ENTRY_KERNELS
+        for module in modules_of(place)
         for name, thing in vars(module).items()
         if hasattr(thing, "py_func")
         and thing.py_func.__module__ == module.__name__
@@ -174,9 +192,10 @@ def entry_kernels() -> dict[str, Any]:
 
 
 @needs_jit
-def test_number_of_entry_kernels_is_watched() -> None:
-    kernels = entry_kernels()
-    assert 5 <= len(kernels) <= MOST_ENTRY_KERNELS, sorted(kernels)
+@pytest.mark.parametrize("place", ENTRY_KERNELS)
+def test_number_of_entry_kernels_is_watched(place: str) -> None:
+    kernels = entry_kernels(place)
+    assert len(kernels) == ENTRY_KERNELS[place], sorted(kernels)
     for kernel in kernels.values():
         assert kernel.targetoptions["nogil"]
         assert not kernel.targetoptions.get("fastmath")
@@ -192,15 +211,68 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
     batch = np.array([random_pose(rng) for _ in range(3)])
     closed = batch.copy()
     closed.flags.writeable = False
-    for poses in ((), (None, batch), (batch,), (batch, batch), (closed,), (np.asfortranarray(batch), closed[:1])):
+    pair = impinge.Pair(cube, copied)
+    single = batch[0]
+    for poses in (
+        (), (None, batch), (batch,), (batch, batch), (closed,), (np.asfortranarray(batch), closed[:1]),
+        (single,), (closed[0], np.eye(4)), (single.tolist(), batch[1:]), (np.float32(batch * 0 + np.eye(4)),),
+    ):  # fmt: skip
         for a, b in ((cube, copied), (copied, cube)):
-            impinge.collides(a, b, *poses)
-            impinge.contacts(a, b, *poses, workers=2)
-            impinge.distance(a, b, *poses)
-            impinge.closer_than(a, b, 1, *poses, workers=2)
-            impinge.relation(a, b, *poses)
+            for method in ("obb", "brute"):
+                impinge.collides(a, b, *poses, method=method)
+                impinge.contacts(a, b, *poses, method=method, workers=2)
+                impinge.contacts(a, b, *poses, method=method, max_contacts=2)
+                impinge.distance(a, b, *poses, method=method)
+                impinge.closer_than(a, b, 1, *poses, method=method, workers=2)
+                impinge.relation(a, b, *poses, method=method)
+            list(impinge.contact_stream(a, b, *poses))
+        pair.collides(*poses)
+        pair.contacts(*poses)
+        pair.distance(*poses)
+        pair.closer_than(0.5, *poses)
+    for mesh in (cube, copied, *pickle.loads(pickle.dumps((cube, copied)))):
+        for fit in FITS:
+            for split in SPLITS:
+                OBBTree(mesh, fit, split)
+        AABBTree(mesh), SphereTree(mesh)
     numbers = {name: len(kernel.signatures) for name, kernel in entry_kernels().items()}
-    assert numbers == dict.fromkeys(numbers, 1)
+    assert max(numbers.values()) == 1, numbers
+    # The questions for the other two volumes: see tests/trees/test_search.py.
+    assert {name.split(".")[2] for name, count in numbers.items() if count == 0} <= {"aabb_kernels", "sphere_kernels"}
+
+
+FIRST_QUESTION = """
+import numpy as np
+from numba.core import event
+
+class Counter(event.Listener):
+    names = []
+    def on_start(self, happening):
+        dispatcher = happening.data["dispatcher"]
+        ours = dispatcher.py_func.__module__.startswith("impinge.")
+        if ours and not dispatcher.targetoptions.get("no_cpython_wrapper"):
+            Counter.names.append(dispatcher.py_func.__name__)
+    def on_end(self, happening):
+        pass
+
+event.register("numba:compile", Counter())
+import impinge
+mesh = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+away = np.eye(4)
+away[2, 3] = 0.0
+impinge.{verb}(mesh, mesh, {more})
+print(*Counter.names)
+"""
+
+
+@needs_jit
+@pytest.mark.long
+@pytest.mark.parametrize("verb", COLD_QUESTIONS)
+def test_the_first_question_compiles_only_what_it_needs(verb: str, tmp_path: Path) -> None:
+    program = FIRST_QUESTION.format(verb=verb, more="1.0" if verb == "closer_than" else "None")
+    names = python(program, IMPINGE_CACHE_DIR=str(tmp_path)).stdout.split()
+    assert len(names) == len(set(names)) <= COLD_QUESTIONS[verb], names
+    assert python(program, IMPINGE_CACHE_DIR=str(tmp_path)).stdout.split() == []
 
 
 @needs_jit

@@ -21,25 +21,35 @@ if TYPE_CHECKING:
     from impinge.geometry.assembly import Assembly, Part
     from impinge.geometry.diagnose import Diagnosis
     from impinge.geometry.mesh import Mesh
-    from impinge.geometry.results import ContactKind, Contacts, Distance, Relation, RelationKind
-    from impinge.world.query import closer_than, collides, contacts, distance, relation
+    from impinge.geometry.results import ContactKind, ContactLoop, Contacts, Distance, Relation, RelationKind
+    from impinge.world.leaf import LeafOperation, Visits, leaf
+    from impinge.world.pair import Pair
+    from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, relation
+    from impinge.world.traversal import Traversal
 
 _HOME = {
     "Assembly": "impinge.geometry.assembly",
     "ContactKind": "impinge.geometry.results",
+    "ContactLoop": "impinge.geometry.results",
     "Contacts": "impinge.geometry.results",
     "Diagnosis": "impinge.geometry.diagnose",
     "Distance": "impinge.geometry.results",
+    "LeafOperation": "impinge.world.leaf",
     "Mesh": "impinge.geometry.mesh",
     "MissingExtra": "impinge.errors",
+    "Pair": "impinge.world.pair",
     "Part": "impinge.geometry.assembly",
     "Relation": "impinge.geometry.results",
     "RelationKind": "impinge.geometry.results",
+    "Traversal": "impinge.world.traversal",
     "Unsupported": "impinge.errors",
+    "Visits": "impinge.world.leaf",
     "closer_than": "impinge.world.query",
     "collides": "impinge.world.query",
+    "contact_stream": "impinge.world.query",
     "contacts": "impinge.world.query",
     "distance": "impinge.world.query",
+    "leaf": "impinge.world.leaf",
     "load": "impinge.adapters.files",
     "load_assembly": "impinge.adapters.files",
     "relation": "impinge.world.query",
@@ -48,19 +58,26 @@ _HOME = {
 __all__ = [
     "Assembly",
     "ContactKind",
+    "ContactLoop",
     "Contacts",
     "Diagnosis",
     "Distance",
+    "LeafOperation",
     "Mesh",
     "MissingExtra",
+    "Pair",
     "Part",
     "Relation",
     "RelationKind",
+    "Traversal",
     "Unsupported",
+    "Visits",
     "closer_than",
     "collides",
+    "contact_stream",
     "contacts",
     "distance",
+    "leaf",
     "load",
     "load_assembly",
     "relation",

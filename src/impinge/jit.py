@@ -24,6 +24,7 @@ import llvmlite.binding
 import numba
 from numba import config, types
 from numba.core import event, sigutils
+from numba.extending import intrinsic, overload
 
 _PACKAGE = Path(__file__).parent
 _STALE_AFTER_DAYS = 30
@@ -125,9 +126,22 @@ def inner(function: Function) -> Function:
 
     Leaving out the code that takes arguments from Python, and the files, makes the first run a quarter shorter.
     """
+    return _only_for_kernels(function)
+
+
+def inlined(function: Function) -> Function:
+    """As ``inner``, and copied into every caller.
+
+    A tuple of arrays is passed as some sixty numbers: in the loop of a traversal the calls would cost
+    several times what is done in them.
+    """
+    return _only_for_kernels(function, forceinline=True)
+
+
+def _only_for_kernels(function: Function, **options: bool) -> Function:
     if config.DISABLE_JIT:
         return function
-    dispatcher = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    dispatcher = numba.njit(no_cpython_wrapper=True, **options, **_OPTIONS)(function)
     specialise = dispatcher.get_call_template
 
     def once_for_all_constants(args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
@@ -185,6 +199,70 @@ else:
     def pointer_to(array: Any) -> Any:
         """A pointer to the numbers of a contiguous array."""
         return array.ctypes
+
+
+def generic(stub: Function) -> Any:
+    """A function that is chosen by the NamedTuple class of its first argument.
+
+    ``@name.of(Class)`` gives the version for one class.  Numba's disk cache keeps working with this,
+    which it does not with functions as arguments.
+    """
+    versions: dict[type, Callable[..., Any]] = {}
+
+    def of(kind: type) -> Callable[[Function], Function]:
+        def register(function: Function) -> Function:
+            versions[kind] = function
+            return function
+
+        return register
+
+    if config.DISABLE_JIT:
+
+        def choose(*arguments: Any) -> Any:
+            return versions[type(arguments[0])](*arguments)
+
+    else:
+
+        def choose(*arguments: Any) -> Any:
+            raise TypeError(f"{stub.__name__} can only be called from kernels")
+
+        @overload(choose, strict=False, jit_options={**_OPTIONS, "forceinline": True})  # type: ignore[untyped-decorator]
+        def chosen(*argument_types: Any) -> Callable[..., Any]:
+            return versions[argument_types[0].instance_class]
+
+    choose.__name__ = stub.__name__
+    choose.__doc__ = stub.__doc__
+    choose.of = of  # type: ignore[attr-defined]
+    return choose
+
+
+if config.DISABLE_JIT:
+
+    def array_from(address: Any, shape: Any, dtype: Any) -> Any:
+        """In plain Python the address of an array is the array."""
+        return address
+
+    def address_of(array: Any) -> Any:
+        """In plain Python the address of an array is the array."""
+        return array
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def _void_pointer(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+        return types.voidptr(types.int64), generate
+
+    @inlined
+    def array_from(address: Any, shape: Any, dtype: Any) -> Any:
+        """The array at an address that its owner keeps alive."""
+        return numba.carray(_void_pointer(address), shape, dtype)
+
+    def address_of(array: Any) -> Any:
+        """Where the numbers of a contiguous array are: an integer costs a kernel call 30 ns, an array 100."""
+        return array.ctypes.data
 
 
 class _ProgressLine(event.Listener):  # type: ignore[misc]

@@ -18,9 +18,10 @@ import pytest
 from numpy.typing import NDArray
 
 import impinge
-from impinge import ContactKind, Mesh, RelationKind
+from impinge import ContactKind, Mesh, Pair, RelationKind
 from impinge.lab.hard_input import random_pose
-from impinge.lab.scenes.shapes import box, cylinder
+from impinge.lab.hard_solids import SOLID_FAMILIES, solid_pair
+from impinge.lab.scenes.shapes import box, cylinder, torus
 from impinge.world.query import METHODS
 
 Floats = NDArray[np.float64]
@@ -177,8 +178,10 @@ def test_contacts_are_sorted_and_typed(workers: int) -> None:
     keys = list(zip(found.pose.tolist(), found.face_a.tolist(), found.face_b.tolist(), strict=True))
     assert len(found) == len(keys) > 10
     assert keys == sorted(set(keys))
-    dtypes = [part.dtype for part in parts(found)[:-1]]
-    assert dtypes == [np.int64, np.int32, np.int32, np.float64, np.float64, np.int8]
+    *arrays, shape, complete = parts(found)
+    assert [array.dtype for array in arrays] == [np.int64, np.int32, np.int32, np.float64, np.float64, np.int8]
+    assert shape == (4,)
+    assert complete is True
     assert found.segments.shape == (len(found), 2, 3)
     assert np.abs(np.linalg.norm(found.normal, axis=1) - 1.0).max() < 1e-14
     assert "crossing" in repr(found)
@@ -356,7 +359,7 @@ def test_good_clearance(clearance: Any) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_unknown_method(verb: str) -> None:
-    with pytest.raises(ValueError, match=r"method 'quick'.*auto, brute"):
+    with pytest.raises(ValueError, match=r"method 'quick'.*auto, obb, brute"):
         VERBS[verb](UNIT, UNIT, method="quick")
 
 
@@ -364,6 +367,128 @@ def test_unknown_method(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_method_gives_the_same_answer(verb: str, method: str) -> None:
     assert same(VERBS[verb](UNIT, TETRAHEDRON, shift(0.5), method=method), VERBS[verb](UNIT, TETRAHEDRON, shift(0.5)))
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("solid", [False, True])
+@pytest.mark.parametrize("verb", VERBS)
+def test_trees_and_brute_force_give_the_same_answers(verb: str, solid: bool) -> None:
+    ring = torus(1.0, 0.35, 12, 8)
+    a, b = Mesh(ring.vertices, ring.faces, solid=solid), Mesh(UNIT.vertices * 0.3, UNIT.faces, solid=solid)
+    poses = random_poses(11, 40, reach=1.3)
+    found, expected = (VERBS[verb](a, b, None, poses, method=method) for method in ("obb", "brute"))
+    if verb == "distance":
+        # Where the bodies meet any common point will do.
+        apart = expected.value > 0.0
+        assert 5 < apart.sum() < 35
+        assert np.array_equal(found.value, expected.value)
+        for one, other in zip(parts(found), parts(expected), strict=True):
+            assert np.array_equal(one[apart], other[apart])
+        assert np.array_equal(found.point_a[~apart], found.point_b[~apart])
+    else:
+        assert same(found, expected)
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("family", list(SOLID_FAMILIES))
+def test_trees_and_brute_force_agree_on_hard_solids(family: str) -> None:
+    rng = np.random.default_rng(17)
+    for _ in range(6):
+        pair = solid_pair(rng, family)
+        a, b = Mesh(*pair.a, solid=True), Mesh(*pair.b, solid=True)
+        for verb in ("collides", "contacts", "closer_than", "relation"):
+            assert same(VERBS[verb](a, b, method="obb"), VERBS[verb](a, b, method="brute"))
+        values = [impinge.distance(a, b, method=method).value for method in ("obb", "brute")]
+        assert values[0] == values[1]
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_workers_and_methods_give_the_same_bits(verb: str, method: str) -> None:
+    ring = torus(1.0, 0.35, 12, 8)
+    poses = random_poses(12, 5, 3, reach=1.3)
+    expected = VERBS[verb](ring, UNIT, poses, method=method)
+    for workers in (2, 3, 40):
+        assert same(VERBS[verb](ring, UNIT, poses, method=method, workers=workers), expected)
+
+
+# ------------------------------------------------------------------- parts of large sets
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_max_contacts(method: str) -> None:
+    poses = np.array([shift(5), shift(0.5, 0.25, 0.125), shift(0.25, 0.25)])
+    everything = impinge.contacts(UNIT, UNIT, None, poses, method=method)
+    keys = set(zip(everything.pose, everything.face_a, everything.face_b, everything.kind, strict=True))
+    assert everything.complete
+    for most in (0, 1, 7, len(everything) - 1, len(everything), len(everything) + 1, 10**12):
+        some = impinge.contacts(UNIT, UNIT, None, poses, method=method, max_contacts=most)
+        assert len(some) == min(most, len(everything))
+        assert some.complete == (most >= len(everything))
+        found = list(zip(some.pose, some.face_a, some.face_b, some.kind, strict=True))
+        assert found == sorted(set(found))
+        assert set(found) <= keys
+        assert some.shape == (3,)
+        assert some.segments.shape == (len(some), 2, 3)
+        assert ("incomplete" in repr(some)) != some.complete
+        for workers in (2, 5):
+            again = impinge.contacts(UNIT, UNIT, None, poses, method=method, max_contacts=most, workers=workers)
+            assert same(again, some)
+    assert same(impinge.contacts(UNIT, UNIT, None, poses, method=method, max_contacts=len(everything)), everything)
+
+
+@pytest.mark.parametrize("most", [-1, 1.0, "3", True, [1], np.nan])
+def test_bad_max_contacts(most: Any) -> None:
+    with pytest.raises(ValueError, match="max_contacts"):
+        impinge.contacts(UNIT, UNIT, max_contacts=most)
+
+
+def test_max_contacts_of_bodies_that_are_apart() -> None:
+    found = impinge.contacts(UNIT, UNIT, None, shift(9), max_contacts=0)
+    assert len(found) == 0
+    assert found.complete
+
+
+def test_a_stream_has_all_contacts() -> None:
+    poses = random_poses(13, 2, 3, reach=0.7)
+    everything = impinge.contacts(UNIT, TETRAHEDRON, poses)
+    stream = list(impinge.contact_stream(UNIT, TETRAHEDRON, poses))
+    assert all(part.shape == (2, 3) and len(part) > 0 and part.complete for part in stream)
+    for name in ("pose", "face_a", "face_b", "kind", "segments", "normal"):
+        joined = np.concatenate([getattr(part, name) for part in stream])
+        assert np.array_equal(joined, getattr(everything, name))  # all fit into one part, so they are sorted
+    assert list(impinge.contact_stream(UNIT, UNIT, None, shift(9))) == []
+    assert list(impinge.contact_stream(UNIT, UNIT, np.empty((0, 4, 4)))) == []
+
+
+@pytest.mark.nojit_slow
+def test_a_stream_of_more_than_one_part() -> None:
+    flat = np.repeat(np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]]), 150, axis=0)
+    same_place = Mesh(flat.reshape(-1, 3), np.arange(450).reshape(-1, 3))
+    poses = np.array([np.eye(4), shift(0.1)])
+    everything = impinge.contacts(same_place, same_place, None, poses)
+    assert len(everything) == 2 * 150 * 150
+    columns = []
+    for part in impinge.contact_stream(same_place, same_place, None, poses):
+        assert len(part) <= 1 << 14
+        assert impinge.collides(UNIT, UNIT)
+        columns.append(np.column_stack([part.pose, part.face_a, part.face_b, part.segments.reshape(-1, 6)]))
+    assert len(columns) > 2
+    joined = np.concatenate(columns)
+    joined = joined[np.lexsort(joined[:, 2::-1].T)]
+    expected = np.column_stack(
+        [everything.pose, everything.face_a, everything.face_b, everything.segments.reshape(-1, 6)]
+    )
+    assert np.array_equal(joined, expected)
+
+
+def test_a_stream_refuses_what_contacts_refuses() -> None:
+    for bad in (np.diag([2.0, 1, 1, 1]), np.eye(3), "x"):
+        with pytest.raises(ValueError, match="pose_a"):
+            list(impinge.contact_stream(UNIT, UNIT, bad))
+    with pytest.raises(ValueError, match="a: expected a Mesh"):
+        list(impinge.contact_stream("x", UNIT))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None])
@@ -422,12 +547,34 @@ def test_queries_do_not_collect_memory() -> None:
         tracemalloc.stop()
 
 
+def many_small_questions(count: int) -> None:
+    """Single poses: three of five ask whether bodies collide, one a Pair, one their distance."""
+    poses = random_poses(9, 20)
+    pair = Pair(SURFACE, SURFACE)
+    for i in range(count):
+        pose = poses[i % 20]
+        if i % 5 == 0:
+            impinge.distance(SURFACE, TETRAHEDRON, pose)
+        elif i % 5 == 1:
+            pair.collides(pose)
+        else:
+            impinge.collides(UNIT, SURFACE, pose)
+        if i % 100 == 0:
+            pair.distance(pose)
+            pair.contacts(pose)
+            impinge.closer_than(SURFACE, SURFACE, 0.1, pose)
+        if i % 10_000 == 0:
+            fresh = Mesh(SURFACE.vertices, SURFACE.faces)  # and its trees
+            impinge.contacts(fresh, fresh, workers=2)
+            pair = Pair(fresh, SURFACE)
+
+
 @pytest.mark.long
 def test_a_million_queries_do_not_collect_memory() -> None:
-    many_queries(10_000)
+    many_small_questions(20_000)
     before = resident_bytes()
-    many_queries(1_000_000)
-    assert resident_bytes() - before < 16e6
+    many_small_questions(1_000_000)
+    assert resident_bytes() - before < 4e6
 
 
 def test_meshes_are_freed() -> None:

@@ -22,7 +22,7 @@ def test_every_verb_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class _NoProcess:
     def __init__(self, command: list[str], **_: object) -> None:
-        assert command[1:] == ["-m", "impinge.world.warmup"]
+        assert command[1:] == ["-m", "impinge.world.warmup", "distance", "closer_than"]
 
     def wait(self) -> int:
         return 0

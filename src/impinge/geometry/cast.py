@@ -130,6 +130,15 @@ def as_clearance(value: Any) -> float:
     return number
 
 
+def as_count(value: Any, what: str) -> int | None:
+    """A whole number that is not negative; ``None`` stays ``None``."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{what} is {value!r}; it must be a whole number, 0 or more, or None")
+    return int(value)
+
+
 def read_only(array: AnyArray) -> AnyArray:
     """The same array, closed for writing."""
     array.flags.writeable = False

@@ -30,7 +30,7 @@ def as_pose(pose: ArrayLike | None, what: str = "pose") -> Floats:
     if array.ndim < 2 or array.shape[-2:] != (4, 4):
         raise ValueError(f"{what}: expected shape (..., 4, 4), got {array.shape}")
     # One pose is the commonest batch: Python floats take a tenth of the time of arrays.
-    if not (_is_rigid(array.tolist()) if array.ndim == 2 else _are_rigid(array).all()):
+    if not (is_rigid(array.tolist()) if array.ndim == 2 else _are_rigid(array).all()):
         _refuse(array, what)
     return array
 
@@ -47,10 +47,10 @@ def posed_vertices(pose: Floats, vertices: Floats) -> Floats:
 
 def _are_rigid(array: Floats) -> Bools:
     with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN compare as they should: not rigid
-        return np.asarray(_is_rigid([[array[..., i, j] for j in range(4)] for i in range(4)]))
+        return np.asarray(is_rigid([[array[..., i, j] for j in range(4)] for i in range(4)]))
 
 
-def _is_rigid(entries: Any) -> Any:
+def is_rigid(entries: Any) -> Any:
     """Whether the entries form rigid poses: floats for one pose, arrays for many, bit for bit the same decision."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), (p, q, r, s) = entries
     return (

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from impinge.geometry.cast import Floats
+
+if TYPE_CHECKING:
+    from impinge.geometry.mesh import Mesh
 
 
 class ContactKind(IntEnum):
@@ -41,13 +44,64 @@ class Contacts:
     """(k,) a ContactKind."""
     shape: tuple[int, ...]
     """The leading shape of the poses."""
+    complete: bool = True
+    """False where ``max_contacts=`` has cut the set: there are more."""
 
     def __len__(self) -> int:
         return len(self.pose)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.kind == kind)} {kind.name.lower()}" for kind in ContactKind)
-        return f"Contacts({len(self)}: {counts})"
+        return f"Contacts({len(self)}: {counts}{'' if self.complete else '; incomplete, there are more'})"
+
+    def loops(
+        self, a: Mesh, b: Mesh, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    ) -> list[ContactLoop]:
+        """The contacts joined into polylines, for the bodies and poses that they were found for.
+
+        Sorted by pose and first contact.  Closed surfaces that cross give closed loops; an open surface
+        ends some of them, and where more than two segments meet they are broken.  Of surfaces that
+        lie on each other the outline is given (none where that closes on itself, as with a copy of a sphere), and
+        single points that are on no line stand alone.  Every crossing contact is in exactly one polyline.
+
+        >>> from impinge.lab.scenes.shapes import box
+        >>> from impinge.world.query import contacts
+        >>> a, b, half = box(2, 2, 2), box(2, 2, 2), np.eye(4)
+        >>> half[:3, 3] = 1.0, 0.5, 0.25
+        >>> [(loop.closed, len(loop.points)) for loop in contacts(a, b, None, half).loops(a, b, None, half)]
+        [(True, 12)]
+        """
+        from impinge.geometry.contact_loops import contact_loops
+
+        return contact_loops(self, a, b, pose_a, pose_b)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactLoop:
+    """One polyline of contacts."""
+
+    pose: int
+    """Index into the flattened batch of poses."""
+    region: int
+    """Polylines of one region hang together; regions are numbered from 0 by their first contact, over all poses."""
+    points: Floats
+    """(k, 3) corners in order; a closed polyline does not repeat the first, a single point is one corner."""
+    closed: bool
+    """Whether the last corner is joined to the first."""
+    contacts: NDArray[np.int64]
+    """(m,) the contacts along it in order, as indices into Contacts; more than one for a segment where faces meet."""
+    segment: NDArray[np.int64]
+    """(m,) the segment that each of them has: from points[segment] to the next corner."""
+
+    @property
+    def length(self) -> float:
+        """The length of the polyline."""
+        steps = np.diff(self.points, axis=0, append=self.points[: 1 if self.closed else 0])
+        return float(np.linalg.norm(steps, axis=1).sum())
+
+    def __repr__(self) -> str:
+        what = "closed" if self.closed else "open"
+        return f"ContactLoop({what}, {len(self.points)} points, {len(self.contacts)} contacts)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ import numpy as np
 from impinge.geometry import exact
 from impinge.geometry.all_pairs import bounding_boxes, padded_square, squared_gap
 from impinge.geometry.crossing import extent_of_pair, largest_coordinate
+from impinge.geometry.predicates import UNDERFLOW, dot, subtract
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle, pair_array
-from impinge.geometry.triangle_distance import DISTANCE_ERROR, disjoint_distance
+from impinge.geometry.triangle_distance import DISTANCE_ERROR, careful_cross, disjoint_distance
 from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to
 
 
@@ -93,8 +94,39 @@ def _within_exactly(pair, clearance):
 
 
 @inner
+def _vertices_within(a, b, clearance):
+    """Whether some vertices are certainly within the clearance: squares round by 4 u, or underflow (padded_square)."""
+    nearest = np.inf
+    for i in range(3):
+        for j in range(3):
+            w = subtract(b[j], a[i])
+            nearest = min(nearest, dot(w, w))
+    return nearest + 2.0**-1060 < clearance * clearance * (1.0 - 2.0**-48)
+
+
+@inner
+def _plane_farther(t, other, clearance):
+    """Whether the plane of t certainly keeps another triangle farther away than the clearance.
+
+    The normal is good to 2**-46, so that t itself is off the plane and the heights of the other are wrong by less than
+    2**-44 of the extent of the pair.  No answer is given for normals so short that squares underflow.
+    """
+    n, nn = careful_cross(subtract(t[1], t[0]), subtract(t[2], t[0]))
+    h0 = dot(n, subtract(other[0], t[0]))
+    h1 = dot(n, subtract(other[1], t[0]))
+    h2 = dot(n, subtract(other[2], t[0]))
+    gap = max(min(h0, h1, h2), -max(h0, h1, h2), 0.0)
+    far = clearance + 2.0**-43 * extent_of_pair(t, other)
+    return nn > UNDERFLOW and gap * gap > nn * (far * far)
+
+
+@inner
 def triangles_within(a, b, clearance):
     """Whether two triangles have points no farther apart than the clearance; exact."""
+    if _vertices_within(a, b, clearance):
+        return True
+    if _plane_farther(a, b, clearance) or _plane_farther(b, a, clearance):
+        return False
     if contact_kind(a, b) != DISJOINT:
         return True
     distance = disjoint_distance(a, b)[0]

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-BENCHMARKS = {"triangles": "the cost of each triangle kernel, and Zachmann's pre-checks"}
+BENCHMARKS = {
+    "triangles": "the cost of each triangle kernel, and Zachmann's pre-checks",
+    "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [SCENE ...]",
+}
+_WITH_OPTIONS = {"pairs"}
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or arguments[0] not in BENCHMARKS:
+    name, options = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if name not in BENCHMARKS or (options and name not in _WITH_OPTIONS):
         print("usage: python -m impinge.lab.bench NAME, where NAME is one of", file=sys.stderr)
-        for name, what in BENCHMARKS.items():
-            print(f"  {name:12} {what}", file=sys.stderr)
+        for known, what in BENCHMARKS.items():
+            print(f"  {known:12} {what}", file=sys.stderr)
         return 2
-    import_module(f"impinge.lab.bench.{arguments[0]}").run()
-    return 0
+    run = import_module(f"impinge.lab.bench.{name}").run
+    return int((run(options) if name in _WITH_OPTIONS else run()) or 0)
 
 
 if __name__ == "__main__":

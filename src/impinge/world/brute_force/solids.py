@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.solid import EVERYTHING, cells_around_contact, vertex_inside
+from impinge.geometry.ray_parity import vertex_inside
+from impinge.geometry.solid import EVERYTHING, AllTriangles, cells_around_contact
+from impinge.geometry.triangle import load_triangle
 from impinge.jit import kernel
 from impinge.world.brute_force.body import pose_body, room_for
 
 
 @kernel
-def pieces_inside(a, b, poses_a, poses_b, free, inside):
-    """Which free pieces of surface a, which do not meet b, lie inside the closed surface b."""
+def pieces_inside(a, b, poses_a, poses_b, faces, free, inside):
+    """Which free pieces of surface a (one face of each), which do not meet b, lie inside the closed surface b."""
     world_a, triangles_a = room_for(a)
     world_b, triangles_b = room_for(b)
     for i in range(len(poses_a)):
         pose_body(a, poses_a[i], world_a, triangles_a)
         pose_body(b, poses_b[i], world_b, triangles_b)
-        for n in range(len(a.pieces)):
-            inside[i, n] = free[i, n] and vertex_inside(triangles_a[a.pieces[n], 0], triangles_b)
+        for n in range(len(faces)):
+            inside[i, n] = free[i, n] and vertex_inside(triangles_a[faces[n], 0], triangles_b)
 
 
 @kernel
@@ -39,4 +41,14 @@ def cells_at_contacts(a, b, poses_a, poses_b, pairs, cells):
             pose_body(b, poses_b[i], world_b, triangles_b)
             seen_a[:] = False
             seen_b[:] = False
-        cells[i] = cells_around_contact(pairs[n, 1], pairs[n, 2], triangles_a, triangles_b, seen_a, seen_b, cells[i])
+        face_a = pairs[n, 1]
+        face_b = pairs[n, 2]
+        cells[i] = cells_around_contact(
+            load_triangle(triangles_a, face_a),
+            load_triangle(triangles_b, face_b),
+            AllTriangles(triangles_a),
+            AllTriangles(triangles_b),
+            seen_a[face_a],
+            seen_b[face_b],
+            cells[i],
+        )

@@ -1,0 +1,47 @@
+"""``python -m impinge.lab.papers NAME [--steps N] [--out DIRECTORY]``"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from impinge.errors import MissingExtra
+
+EXPERIMENTS = {
+    "table1": "Lin et al. 1996, Table 1: pipes and torus, falling and bouncing",
+    "torpedo": "Lin et al. 1996, Fig. 6: the torpedo at rest in its pivot",
+    "combs": "Ponamgi et al. 1997, Fig. 1: comb polyhedra, the worst case",
+    "volumes": "Lin et al. 1996, section 5: oriented boxes, axis-aligned boxes and spheres",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    names = "\n".join(f"  {name:12} {what}" for name, what in EXPERIMENTS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m impinge.lab.papers",
+        description=f"The experiments of the papers:\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help="the experiment")
+    parser.add_argument("--steps", type=int, metavar="N", help="a shorter run: at most N steps of each motion or row")
+    parser.add_argument(
+        "--out", type=Path, default=Path(), metavar="DIRECTORY", help="where pictures go; here if left out"
+    )
+    options = parser.parse_args(arguments)
+    if options.steps is not None and options.steps < 1:
+        parser.error(f"--steps is {options.steps}; it must be 1 or more")
+    if not options.out.is_dir():
+        parser.error(f"--out: {options.out} is not a directory")
+    try:
+        import_module(f"impinge.lab.papers.{options.name}").run(options.steps, options.out)
+    except MissingExtra as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

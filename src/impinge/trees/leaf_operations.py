@@ -1,0 +1,346 @@
+"""What is done at the leaves: first contact, all contacts, the nearest pair, closer than a clearance.
+
+Every yes/no is exact: filters in float32 only leave out pairs that are certainly of no interest, the
+others are decided on posed float64 coordinates, the truth of geometry.pose.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from impinge.geometry.triangle import CROSSING, DISJOINT, contact_kind
+from impinge.geometry.triangle_clearance import triangles_within
+from impinge.geometry.triangle_distance import disjoint_distance
+from impinge.jit import inlined
+from impinge.trees.front import RECORD
+from impinge.trees.lanes import count_bits, lowest_bit
+from impinge.trees.layout import WIDTH
+from impinge.trees.relative_motion import carried_point
+from impinge.trees.traverse import candidates, visit
+from impinge.trees.triangle_filter import (
+    maybe_meeting,
+    no_plane_separates,
+    planes_within,
+    surely_crossing,
+    triangle_bounds,
+)
+from impinge.trees.volumes import children_within, meeting_children
+from impinge.trees.work import (
+    BEST,
+    FACE_A,
+    FACE_B,
+    FOUND,
+    KINDS,
+    MODE,
+    POINTS,
+    POSE,
+    TRIANGLE_TESTS,
+    TRIANGLES,
+    WIDENED,
+)
+
+
+class FirstContact(NamedTuple):
+    """Whether there is a contact; the pair is kept as a witness."""
+
+    poses: Any
+
+
+class AllContacts(NamedTuple):
+    """Every pair of triangles that meets, as far as there is room."""
+
+    poses: Any
+
+
+class Nearest(NamedTuple):
+    """The pair of triangles with the smallest distance, the first in order of faces among equals."""
+
+    poses: Any
+
+
+class Within(NamedTuple):
+    """Whether there is a pair no farther apart than the clearance."""
+
+    poses: Any
+    clearance: Any
+
+
+# ------------------------------------------------------------------ posed triangles
+
+
+@inlined
+def _posed(poses, side, triangles, i, vertex):
+    p = poses
+    x = triangles[i, vertex, 0]
+    y = triangles[i, vertex, 1]
+    z = triangles[i, vertex, 2]
+    return (
+        ((p[side, 0, 0] * x + p[side, 0, 1] * y) + p[side, 0, 2] * z) + p[side, 0, 3],
+        ((p[side, 1, 0] * x + p[side, 1, 1] * y) + p[side, 1, 2] * z) + p[side, 1, 3],
+        ((p[side, 2, 0] * x + p[side, 2, 1] * y) + p[side, 2, 2] * z) + p[side, 2, 3],
+    )
+
+
+@inlined
+def posed_triangle(poses, side, body, i):
+    """A triangle of a (side 0) or b (side 1) in world coordinates; the order of operations is that of geometry.pose."""
+    return (
+        _posed(poses, side, body.triangles, i, 0),
+        _posed(poses, side, body.triangles, i, 1),
+        _posed(poses, side, body.triangles, i, 2),
+    )
+
+
+@inlined
+def carried_corners(far, ref, motion):
+    """The corners of a far triangle in the frame of the near body, float32."""
+    c = far.corners
+    n = ref // WIDTH
+    k = ref % WIDTH
+    return (
+        carried_point(motion, c[n, 0, k], c[n, 1, k], c[n, 2, k])
+        + carried_point(motion, c[n, 3, k], c[n, 4, k], c[n, 5, k])
+        + carried_point(motion, c[n, 6, k], c[n, 7, k], c[n, 8, k])
+    )
+
+
+@inlined
+def place_of(body, ref):
+    """The place in tree order of the triangle in a slot."""
+    return np.int64(~body.child[ref])
+
+
+@inlined
+def _children_in_reach(near, node, other, motion, side, work):
+    bits = children_within(near, node, other, motion.margin, work.reach[side], work.lanes)
+    if side == 1:
+        # The stack is in local units of a.
+        unit = np.float32(1.0) / (motion.scale * motion.scale)
+        for k in range(WIDTH):
+            work.lanes[k] *= unit
+    return bits
+
+
+# -------------------------------------------------------------------------- meeting
+
+
+def _meeting_candidates(leaf, near, node, other, motion, side, work):
+    if work.counters[MODE] == RECORD:
+        return _children_in_reach(near, node, other, motion, side, work)
+    return meeting_children(near, node, other, motion.margin, work.lanes)
+
+
+candidates.of(FirstContact)(_meeting_candidates)
+candidates.of(AllContacts)(_meeting_candidates)
+
+
+@inlined
+def _filtered(near, far, node, slots, far_ref, motion, work):
+    """The slots of triangles that may meet the far one, and of those the slots that certainly cross it."""
+    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin,)
+    slots &= no_plane_separates(near.corners, node, numbers, work.corner_lanes)
+    if slots != 0:
+        slots &= maybe_meeting(near.corners, node, numbers, work.corner_lanes)
+    if slots == 0:
+        return slots, slots
+    crossing = slots & surely_crossing(near.corners, node, numbers, work.corner_lanes)
+    undecided = slots & ~crossing
+    if undecided != 0:
+        # Triangles apart in one plane: no plane above separates them, and the exact test takes half a microsecond.
+        undecided &= triangle_bounds(near.corners, node, numbers + (np.float32(0.0),), work.corner_lanes)
+    return crossing | undecided, crossing
+
+
+@inlined
+def contact_key(near, far, here, there, kind, side, work):
+    """Pose, face of a, face of b and kind of a contact as one number, which sorts as they do."""
+    face_near = np.int64(near.order[here])
+    face_far = np.int64(far.order[there])
+    count_near = len(near.order)
+    count_far = len(far.order)
+    pair = face_near * count_far + face_far if side == 0 else face_far * count_near + face_near
+    return (work.counters[POSE] * (count_near * count_far) + pair) * KINDS + kind
+
+
+@visit.of(FirstContact)
+def _first_contact(leaf, near, far, node, slots, far_ref, motion, side, work):
+    work.counters[TRIANGLE_TESTS] += count_bits(slots)
+    slots, crossing = _filtered(near, far, node, slots, far_ref, motion, work)
+    if slots == 0:
+        return False
+    there = place_of(far, far_ref)
+    if crossing == 0:
+        far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
+        while slots != 0:
+            bit = slots & -slots
+            slots ^= bit
+            here = place_of(near, node * WIDTH + lowest_bit(bit))
+            if contact_kind(posed_triangle(leaf.poses, side, near, here), far_triangle) != DISJOINT:
+                crossing = bit
+                break
+    if crossing == 0:
+        return False
+    work.counters[FACE_A + side] = place_of(near, node * WIDTH + lowest_bit(crossing))
+    work.counters[FACE_B - side] = there
+    return True
+
+
+@visit.of(AllContacts)
+def _all_contacts(leaf, near, far, node, slots, far_ref, motion, side, work):
+    work.counters[TRIANGLE_TESTS] += count_bits(slots)
+    slots, crossing = _filtered(near, far, node, slots, far_ref, motion, work)
+    if slots == 0:
+        return False
+    there = place_of(far, far_ref)
+    far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
+    found = work.counters[FOUND]
+    while slots != 0:
+        bit = slots & -slots
+        slots ^= bit
+        here = place_of(near, node * WIDTH + lowest_bit(bit))
+        kind = CROSSING
+        if crossing & bit == 0:
+            kind = contact_kind(posed_triangle(leaf.poses, side, near, here), far_triangle)
+        if kind != DISJOINT:
+            work.pairs[found] = contact_key(near, far, here, there, kind, side, work)
+            found += 1
+    work.counters[FOUND] = found
+    # Stop while the next visit still finds room.
+    return found > len(work.pairs) - WIDTH
+
+
+# ------------------------------------------------------------------------- distance
+
+# Rounding of lower bounds and of the conversion: the bounds round relative to themselves by less than 32 u (see
+# separating_axes), and squares of tiny numbers underflow.
+_SLACK = 1.0 + 2.0**-18
+_UNDERFLOW = 2.0**-140
+
+
+@inlined
+def _squared_reach(distance, unit):
+    local = distance / unit * _SLACK
+    return np.float32(min(local * local + _UNDERFLOW, 2.0**127))
+
+
+@inlined
+def set_reach(work, side, distance, near_unit, far_unit):
+    """Only pairs that may be within the distance are of interest from now on."""
+    wide = distance + work.numbers[WIDENED]
+    work.reach[side] = _squared_reach(wide, near_unit)
+    work.reach[1 - side] = _squared_reach(wide, far_unit)
+    work.reach[TRIANGLES + side] = _squared_reach(distance, near_unit)
+    work.reach[TRIANGLES + 1 - side] = _squared_reach(distance, far_unit)
+
+
+def in_reach(leaf, near, node, other, motion, side, work):
+    """The children whose volumes are in reach: the candidates of leaf operations that ask for distances."""
+    return _children_in_reach(near, node, other, motion, side, work)
+
+
+candidates.of(Nearest)(in_reach)
+candidates.of(Within)(in_reach)
+
+
+@inlined
+def _nearest_slot(bounds, slots):
+    best = lowest_bit(slots)
+    slots &= slots - 1
+    while slots != 0:
+        k = lowest_bit(slots)
+        slots &= slots - 1
+        if bounds[k] < bounds[best]:
+            best = k
+    return best
+
+
+@inlined
+def _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work):
+    """The slots that may be in reach; their lower bounds go to work.corner_lanes."""
+    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin, work.reach[TRIANGLES + side])
+    work.counters[TRIANGLE_TESTS] += count_bits(slots)
+    slots &= planes_within(near.corners, node, numbers, work.corner_lanes)
+    if slots != 0:
+        slots &= triangle_bounds(near.corners, node, numbers, work.corner_lanes)
+    return slots
+
+
+@inlined
+def _in_order(side, near_triangle, far_triangle):
+    """The triangle of a, then that of b: rounding may depend on the order."""
+    if side == 0:
+        return near_triangle, far_triangle
+    return far_triangle, near_triangle
+
+
+@inlined
+def _precedes(near, far, here, there, side, work):
+    """Whether a pair comes before the best one in order of faces."""
+    face_near, face_far = near.order[here], far.order[there]
+    best_near, best_far = near.order[work.counters[FACE_A + side]], far.order[work.counters[FACE_B - side]]
+    if side == 0:
+        return face_near < best_near or (face_near == best_near and face_far < best_far)
+    return face_far < best_far or (face_far == best_far and face_near < best_near)
+
+
+@inlined
+def keep_if_nearer(near, far, near_triangle, far_triangle, here, there, side, work):
+    """Compare a pair with the best so far; return whether it meets."""
+    best = work.numbers[BEST]
+    triangle_a, triangle_b = _in_order(side, near_triangle, far_triangle)
+    if contact_kind(triangle_a, triangle_b) != DISJOINT:
+        value = 0.0
+        point_a = triangle_a[0]
+        point_b = triangle_b[0]
+    else:
+        value, point_a, point_b = disjoint_distance(triangle_a, triangle_b)
+    if value < best or (value == best and _precedes(near, far, here, there, side, work)):
+        work.counters[FACE_A + side] = here
+        work.counters[FACE_B - side] = there
+        work.numbers[BEST] = value
+        for k in range(3):
+            work.numbers[POINTS + k] = point_a[k]
+            work.numbers[POINTS + 3 + k] = point_b[k]
+        set_reach(work, side, value, near.unit, far.unit)
+    return value == 0.0
+
+
+@visit.of(Nearest)
+def _nearest(leaf, near, far, node, slots, far_ref, motion, side, work):
+    slots = _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work)
+    if slots == 0:
+        return False
+    there = place_of(far, far_ref)
+    far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
+    while slots != 0:
+        k = _nearest_slot(work.corner_lanes, slots)
+        slots &= ~(np.int64(1) << k)
+        if work.corner_lanes[k] > work.reach[TRIANGLES + side]:
+            break
+        here = place_of(near, node * WIDTH + k)
+        near_triangle = posed_triangle(leaf.poses, side, near, here)
+        if keep_if_nearer(near, far, near_triangle, far_triangle, here, there, side, work):
+            return True
+    return False
+
+
+@visit.of(Within)
+def _within(leaf, near, far, node, slots, far_ref, motion, side, work):
+    slots = _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work)
+    if slots == 0:
+        return False
+    there = place_of(far, far_ref)
+    far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
+    while slots != 0:
+        k = _nearest_slot(work.corner_lanes, slots)
+        slots &= ~(np.int64(1) << k)
+        here = place_of(near, node * WIDTH + k)
+        near_triangle = posed_triangle(leaf.poses, side, near, here)
+        triangle_a, triangle_b = _in_order(side, near_triangle, far_triangle)
+        if triangles_within(triangle_a, triangle_b, leaf.clearance):
+            work.counters[FACE_A + side] = here
+            work.counters[FACE_B - side] = there
+            return True
+    return False

@@ -1,0 +1,14 @@
+"""The nodes of a tree over a binary tree that was made in Python."""
+
+from __future__ import annotations
+
+from impinge.jit import kernel
+from impinge.trees.eight_wide import eight_wide
+from impinge.trees.frame import local_frame
+
+
+@kernel
+def nodes_over(vertices, faces, groups, areas):
+    """The frame, and child, ranges and depth of the nodes."""
+    child, ranges, depth = eight_wide(groups, areas, len(faces))
+    return local_frame(vertices, faces), child, ranges, depth

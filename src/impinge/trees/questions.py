@@ -1,0 +1,247 @@
+"""The questions about two trees, for batches of poses: templates for the entry kernels of each volume."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.geometry.pose import is_rigid
+from impinge.geometry.triangle import DISJOINT, contact_kind
+from impinge.jit import inlined, inner
+from impinge.trees.answers import APART, FAR_APART, MEETING, NOT_RIGID, UNFINISHED
+from impinge.trees.front import RECORD, SWEEP, choose_mode, finish, record, take_pose
+from impinge.trees.leaf_operations import (
+    AllContacts,
+    FirstContact,
+    Nearest,
+    Within,
+    keep_if_nearer,
+    posed_triangle,
+    set_reach,
+)
+from impinge.trees.relative_motion import surely_farther_apart, write_motions
+from impinge.trees.traverse import start, traverse
+from impinge.trees.work import (
+    BEST,
+    BEST_FIRST,
+    BOX_TESTS,
+    BUDGET,
+    CLEARANCE,
+    COHERENT,
+    FACE_A,
+    FACE_B,
+    FRONT_FAR,
+    FRONT_REACH,
+    MODE,
+    MOVED,
+    OPEN,
+    POINTS,
+    POSE,
+    RESUMED,
+    SLACK,
+    TESTS_BEFORE,
+    WITNESS,
+)
+
+_rigid = inner(is_rigid)
+
+
+@inner
+def _pose_is_rigid(pose):
+    return _rigid(
+        (
+            (pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3]),
+            (pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3]),
+            (pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3]),
+            (pose[3, 0], pose[3, 1], pose[3, 2], pose[3, 3]),
+        )
+    )
+
+
+@inlined
+def _place(a, b, pose_a, pose_b, work):
+    """Put the bodies into their poses; return whether these are rigid."""
+    if not (_pose_is_rigid(pose_a) and _pose_is_rigid(pose_b)):
+        return False
+    for i in range(4):
+        for j in range(4):
+            work.poses[0, i, j] = pose_a[i, j]
+            work.poses[1, i, j] = pose_b[i, j]
+    write_motions(work.motions, a, b, work.poses[0], work.poses[1])
+    take_pose(work, a, b)
+    return True
+
+
+@inlined
+def _prepare(a, b, reach, best_first, work):
+    """Get ready to look for pairs up to the distance ``reach``."""
+    set_reach(work, 0, reach, a.unit, b.unit)
+    start(work, best_first)
+
+
+@inlined
+def out_of_budget(work, answered):
+    """Whether the traversal stopped before it was done; it then goes on when the question is asked again."""
+    stopped = not answered and work.counters[OPEN] > 0 and work.counters[BOX_TESTS] >= work.counters[BUDGET]
+    work.counters[RESUMED] = stopped
+    return stopped
+
+
+@inlined
+def _witness_meets(a, b, work):
+    """Whether the pair that met before still does."""
+    if work.counters[WITNESS] == 0:
+        return False
+    triangle_a = posed_triangle(work.poses, 0, a, work.counters[FACE_A])
+    triangle_b = posed_triangle(work.poses, 1, b, work.counters[FACE_B])
+    return contact_kind(triangle_a, triangle_b) != DISJOINT
+
+
+@inlined
+def collide_all(a, b, work, poses_a, poses_b, answers):
+    """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, or UNFINISHED.
+
+    A question that is not finished for want of budget goes on when it is asked again; then it is about one pose.
+    """
+    counters = work.counters
+    if counters[COHERENT] == 0:
+        counters[WITNESS] = 0  # it belongs to other bodies
+    answer = APART
+    for i in range(len(poses_a)):
+        if counters[RESUMED] == 0:
+            if not _place(a, b, poses_a[i], poses_b[i], work):
+                return NOT_RIGID
+            if surely_farther_apart(a, b, work.poses[0], work.poses[1], 0.0):
+                answers[i] = answer = FAR_APART
+                continue
+            if _witness_meets(a, b, work):
+                answers[i] = answer = MEETING
+                continue
+            choose_mode(work, 0.0)
+            _prepare(a, b, 0.0, 0, work)
+        meeting = traverse(FirstContact(work.poses), a, b, work)
+        if out_of_budget(work, meeting):
+            return UNFINISHED
+        finish(work, 0.0, not meeting)
+        alone = counters[BOX_TESTS] == counters[TESTS_BEFORE] + 1
+        if counters[MODE] == RECORD:
+            counters[FRONT_FAR] = alone
+        counters[WITNESS] = meeting
+        far = counters[FRONT_FAR] != 0 if counters[MODE] == SWEEP else alone
+        answer = MEETING if meeting else FAR_APART if far else APART
+        answers[i] = answer
+    return answer
+
+
+@inlined
+def find_contacts(a, b, work, poses_a, poses_b):
+    """Fill work.pairs; return the number of poses that are done, or NOT_RIGID, or UNFINISHED.
+
+    Called again it goes on where it stopped.
+    """
+    counters = work.counters
+    while counters[POSE] < len(poses_a):
+        i = counters[POSE]
+        if counters[RESUMED] == 0:
+            if not _place(a, b, poses_a[i], poses_b[i], work):
+                return NOT_RIGID
+            choose_mode(work, 0.0)
+            _prepare(a, b, 0.0, 0, work)
+        full = traverse(AllContacts(work.poses), a, b, work)
+        if out_of_budget(work, False):
+            return UNFINISHED
+        if full:
+            counters[RESUMED] = 1
+            return i
+        finish(work, 0.0, True)
+        counters[RESUMED] = 0
+        counters[POSE] += 1
+    return counters[POSE]
+
+
+@inlined
+def _begin_with_witness(a, b, work):
+    """Start from the distance of the last nearest pair of triangles, or of any; return whether it meets."""
+    place_a = work.counters[FACE_A]
+    place_b = work.counters[FACE_B]
+    work.numbers[BEST] = np.inf
+    triangle_a = posed_triangle(work.poses, 0, a, place_a)
+    triangle_b = posed_triangle(work.poses, 1, b, place_b)
+    return keep_if_nearer(a, b, triangle_a, triangle_b, place_a, place_b, 0, work)
+
+
+@inlined
+def find_nearest(a, b, work, poses_a, poses_b, values, points, faces):
+    """Distances, points that have them, and faces; return 0, or NOT_RIGID, or UNFINISHED."""
+    counters = work.counters
+    numbers = work.numbers
+    for i in range(len(poses_a)):
+        meeting = False
+        if counters[RESUMED] == 0:
+            if counters[COHERENT] == 0:
+                counters[FACE_A] = 0
+                counters[FACE_B] = 0
+            if not _place(a, b, poses_a[i], poses_b[i], work):
+                return NOT_RIGID
+            choose_mode(work, 0.0)
+            meeting = _begin_with_witness(a, b, work)
+            start(work, BEST_FIRST)
+        while not meeting:
+            meeting = traverse(Nearest(work.poses), a, b, work)
+            if out_of_budget(work, meeting):
+                return UNFINISHED
+            beyond = numbers[BEST] + numbers[MOVED] >= numbers[FRONT_REACH] + numbers[SLACK]
+            if counters[MODE] != SWEEP or meeting or not beyond:
+                break
+            # The bodies parted, and something outside of the front may be nearer by now.
+            record(work)
+            set_reach(work, 0, numbers[BEST], a.unit, b.unit)
+            start(work, BEST_FIRST)
+        finish(work, numbers[BEST], not meeting)
+        counters[WITNESS] = meeting
+        values[i] = numbers[BEST]
+        faces[2 * i] = a.order[counters[FACE_A]]
+        faces[2 * i + 1] = b.order[counters[FACE_B]]
+        for k in range(6):
+            points[6 * i + k] = numbers[POINTS + k]
+    return 0
+
+
+@inlined
+def find_closer(a, b, work, poses_a, poses_b, answers):
+    """Whether there are points no farther apart than the clearance, for each pose; return the last, or NOT_RIGID."""
+    closer = False
+    clearance = work.numbers[CLEARANCE]
+    for i in range(len(poses_a)):
+        if not _place(a, b, poses_a[i], poses_b[i], work):
+            return NOT_RIGID
+        closer = False
+        if not surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
+            choose_mode(work, clearance)
+            _prepare(a, b, clearance, BEST_FIRST, work)
+            closer = traverse(Within(work.poses, clearance), a, b, work)
+            finish(work, clearance, not closer)
+        answers[i] = closer
+    return np.int64(closer)
+
+
+@inlined
+def visit_all(leaf, a, b, work, poses_a, poses_b):
+    """Call a leaf operation for all pairs within the clearance; return the number of poses done, or NOT_RIGID.
+
+    Called again it goes on where it stopped.
+    """
+    counters = work.counters
+    clearance = work.numbers[CLEARANCE]
+    while counters[POSE] < len(poses_a):
+        i = counters[POSE]
+        if counters[RESUMED] == 0:
+            if not _place(a, b, poses_a[i], poses_b[i], work):
+                return NOT_RIGID
+            choose_mode(work, clearance)
+            _prepare(a, b, clearance, 0, work)
+        if traverse(leaf, a, b, work):
+            counters[RESUMED] = 1
+            return i
+        counters[RESUMED] = 0
+        counters[POSE] += 1
+    return counters[POSE]

@@ -1,0 +1,182 @@
+"""Questions about two trees of one kind: the side of Python."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.geometry.cast import Floats
+from impinge.geometry.mesh import Mesh
+from impinge.trees.answers import MEETING
+from impinge.trees.body import Handle
+from impinge.trees.obb import OBBTree
+from impinge.trees.work import ANSWERS, FACES, KINDS, POINTS_AT, VALUES, Workspace
+
+if TYPE_CHECKING:
+    from impinge.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a question took: the columns of table 1 of Lin et al. (1996)."""
+
+    box_tests: int
+    """Pairs of volumes that were compared."""
+    triangle_tests: int
+    """Pairs of triangles that were compared."""
+    contacts: int
+    """Pairs of triangles that met; 1 for a yes where only yes or no was asked."""
+
+
+class _Own(threading.local):
+    """One workspace for each thread."""
+
+    workspace: Workspace | None = None
+
+
+own = _Own()
+"""For questions from scratch."""
+
+
+def own_workspace() -> Workspace:
+    """The workspace of this thread."""
+    if own.workspace is None:
+        own.workspace = Workspace()
+    return own.workspace
+
+
+OBB_HANDLE = "OBBTree handle"
+
+
+def handle_of(mesh: Mesh) -> Handle:
+    """The default tree of a mesh, ready for kernels."""
+    return mesh.memo(OBB_HANDLE, lambda mesh: Handle(OBBTree.of(mesh)))
+
+
+def search_of(a: Mesh, b: Mesh, work: Workspace | None = None) -> TreeSearch:
+    """The search through the default trees of two meshes."""
+    search = object.__new__(TreeSearch)
+    search._prepare(handle_of(a), handle_of(b), work)
+    return search
+
+
+def contact_columns(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sorted (pose, face of a, face of b, kind) of contacts: the inverse of leaf_operations.contact_key."""
+    keys = np.sort(keys)
+    pairs = np.empty((len(keys), 4), dtype=np.int64)
+    np.bitwise_and(keys, KINDS - 1, out=pairs[:, 3])
+    keys //= KINDS
+    keys, pairs[:, 2] = np.divmod(keys, b.triangles)
+    np.divmod(keys, a.triangles, out=(pairs[:, 0], pairs[:, 1]))
+    if first:
+        pairs[:, 0] += first
+    return pairs
+
+
+class TreeSearch:
+    """The questions about two trees of one kind, for batches of checked poses (k, 4, 4).
+
+    With a workspace of its own it uses that a pose is near the one before (see trees.front), and takes one thread at a
+    time.
+    """
+
+    statistics: Statistics
+    """What the last question took."""
+
+    def __init__(self, tree_a: Tree, tree_b: Tree, work: Workspace | None = None) -> None:
+        if type(tree_a) is not type(tree_b):
+            raise ValueError(f"trees of one kind are needed, got {tree_a!r} and {tree_b!r}")
+        self._prepare(Handle(tree_a), Handle(tree_b), work)
+
+    def _prepare(self, a: Handle, b: Handle, work: Workspace | None) -> None:
+        self._a = a
+        self._b = b
+        self._own_work = work
+        self.statistics = Statistics(0, 0, 0)
+
+    def _workspace(self) -> Workspace:
+        work = self._own_work or own_workspace()
+        work.begin(self._a.stack + self._b.stack)
+        return work
+
+    def _tell(self, work: Workspace, contacts: int) -> None:
+        box_tests, triangle_tests = work.tests()
+        self.statistics = Statistics(box_tests, triangle_tests, contacts)
+
+    def _ask(
+        self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: dict[int, NDArray[Any]]
+    ) -> Any:
+        work.ask(poses_a, poses_b, results)
+        return getattr(self._a.kernels, name)(self._a.address, self._b.address, work.address)
+
+    def collides(self, poses_a: Floats, poses_b: Floats) -> NDArray[np.int8]:
+        """APART, MEETING or FAR_APART for each pose."""
+        work = self._workspace()
+        answers = np.empty(len(poses_a), dtype=np.int8)
+        self._ask("collides", work, poses_a, poses_b, {ANSWERS: answers})
+        self._tell(work, int(np.count_nonzero(answers == MEETING)))
+        return answers
+
+    def contact_pairs(self, poses_a: Floats, poses_b: Floats, most: int | None = None) -> NDArray[np.int64]:
+        """(pose, face of a, face of b, kind) of the pairs of triangles that meet, sorted.
+
+        At most ``most``, the first in the order of poses and then of the traversal; one more tells that there are more.
+        """
+        work = self._workspace()
+        found: dict[int, list[NDArray[np.int64]]] = {}
+        room = 2**62 if most is None else most + 1
+        for first, keys in self._contact_keys(work, poses_a, poses_b):
+            found.setdefault(first, []).append(keys[:room])
+            room -= min(len(keys), room)
+            if room == 0:
+                work.first_pose()  # what is left open is not wanted
+                break
+        pairs = [contact_columns(self._a, self._b, first, np.concatenate(keys)) for first, keys in found.items()]
+        self._tell(work, sum(map(len, pairs)))
+        return pairs[0] if len(pairs) == 1 else np.concatenate([np.empty((0, 4), dtype=np.int64), *pairs])
+
+    def contact_parts(self, poses_a: Floats, poses_b: Floats) -> Iterator[NDArray[np.int64]]:
+        """The same in parts of some ten thousand, each sorted in itself."""
+        work = Workspace()  # between two parts other questions may be asked
+        work.begin(self._a.stack + self._b.stack)
+        for first, keys in self._contact_keys(work, poses_a, poses_b):
+            if len(keys):
+                yield contact_columns(self._a, self._b, first, keys)
+
+    def _contact_keys(
+        self, work: Workspace, poses_a: Floats, poses_b: Floats
+    ) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Contacts as numbers (see leaf_operations), and the pose from which on they count."""
+        # The numbers must not overflow.
+        step = min(len(poses_a), 2**60 // (self._a.triangles * self._b.triangles)) or 1
+        for first in range(0, len(poses_a), step):
+            some_a, some_b = poses_a[first : first + step], poses_b[first : first + step]
+            work.first_pose()
+            done = 0
+            while done < len(some_a):
+                done = self._ask("contacts", work, some_a, some_b, {})
+                yield first, work.take_pairs()
+
+    def distance(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
+        """Values, points (k, 2, 3) and faces (k, 2)."""
+        work = self._workspace()
+        count = len(poses_a)
+        values = np.empty(count)
+        points = np.empty((count, 2, 3))
+        faces = np.empty((count, 2), dtype=np.int32)
+        self._ask("distance", work, poses_a, poses_b, {VALUES: values, POINTS_AT: points, FACES: faces})
+        self._tell(work, int(np.count_nonzero(values == 0.0)))
+        return values, points, faces
+
+    def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> NDArray[np.bool_]:
+        work = self._workspace()
+        work.set_clearance(clearance)
+        answers = np.empty(len(poses_a), dtype=np.bool_)
+        self._ask("closer_than", work, poses_a, poses_b, {ANSWERS: answers})
+        self._tell(work, int(np.count_nonzero(answers)))
+        return answers

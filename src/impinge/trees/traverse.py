@@ -1,0 +1,219 @@
+"""The one traversal: two trees are descended at once, whatever their volumes and whatever is done at the leaves.
+
+Zachmann (1997) asks for a generic simultaneous traversal with an exchangeable leaf operation that can be
+interrupted; the order of descent, always into the larger volume, is that of RAPID (Gottschalk, Lin, Manocha 1996).
+One step takes a pair of volumes from the stack, opens the larger one, and compares its eight
+children with the other one, all at once:
+
+    stack --> pair (slot of a, slot of b) --> near: the larger, far: the other
+                 far volume --carried into the frame of near--> eight comparisons --> bits
+                     bits that are triangles, if far is one too  --> leaf operation
+                     other bits                                  --> stack, nearest on top
+
+Where the smallest distance is sought the first pairs are opened best first: they form a heap below the stack.
+
+A leaf operation is a NamedTuple class with its version of ``candidates`` (how volumes are compared) and
+``visit`` (what is done with triangles).  All that is remembered is in the workspace, so a traversal
+that was stopped goes on when it is called again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.jit import generic, inlined
+from impinge.trees.front import RECORD, SWEEP, keep, watch
+from impinge.trees.lanes import count_bits, lowest_bit
+from impinge.trees.layout import WIDTH
+from impinge.trees.relative_motion import SCALE, motion_at
+from impinge.trees.volumes import carried, size_of
+from impinge.trees.work import BOX_TESTS, BUDGET, FRONT, HEAP, HEAP_LEFT, MODE, MOVED, OPEN, SWEPT, TRIANGLES
+
+USED = 8
+"""Where the bits of used slots begin in ``slots``; below them are the bits of slots that hold a triangle."""
+
+
+@generic
+def candidates(leaf, near, node, other, motion, side, work):
+    """The children (bits) that must be looked at; lower bounds of their squared distances go to work.lanes."""
+
+
+@generic
+def visit(leaf, near, far, node, slots, far_ref, motion, side, work):
+    """Compare triangles (bits of a node) of near with one of far; return whether the question is answered.
+
+    ``side`` is 0 where near is a, 1 where near is b.
+    """
+
+
+ALL_SLOTS = 255
+
+# Rounds a float32 conversion up, and the difference that is taken of it.
+_UP = 1.0 + 2.0**-20
+
+
+ABOVE_ROOT = -1
+"""A slot that has the root as its child: opening it compares the roots themselves."""
+
+
+@inlined
+def start(work, best_first):
+    """Put the pair of roots on an empty stack; so many volumes shall be opened best first."""
+    work.refs[0, 0] = ABOVE_ROOT
+    work.refs[0, 1] = 0
+    work.bounds[0] = np.float32(0.0)
+    work.counters[OPEN] = 1
+    for k in range(WIDTH):
+        work.lanes[k] = np.float32(0.0)  # volumes that are only asked whether they meet leave no bounds there
+    work.counters[HEAP] = 0
+    work.counters[HEAP_LEFT] = best_first
+
+
+@inlined
+def _move(work, source, target):
+    work.bounds[target] = work.bounds[source]
+    work.refs[target, 0] = work.refs[source, 0]
+    work.refs[target, 1] = work.refs[source, 1]
+
+
+@inlined
+def _put(work, place, near_ref, far_ref, side, bound):
+    work.bounds[place] = bound
+    work.refs[place, side] = near_ref
+    work.refs[place, 1 - side] = far_ref
+
+
+@inlined
+def _push(work, place, near_ref, far_ref, side, bound, base):
+    """Put a pair on top of the stack, or below the nearer ones above ``base``."""
+    while place > base and work.bounds[place - 1] < bound:
+        _move(work, place - 1, place)
+        place -= 1
+    _put(work, place, near_ref, far_ref, side, bound)
+
+
+@inlined
+def _push_heap(work, place, near_ref, far_ref, side, bound):
+    """Add a pair to the heap (Williams 1964) of ``place`` pairs."""
+    while place > 0 and work.bounds[(place - 1) >> 1] > bound:
+        _move(work, (place - 1) >> 1, place)
+        place = (place - 1) >> 1
+    _put(work, place, near_ref, far_ref, side, bound)
+
+
+@inlined
+def _pop_heap(work, last):
+    """Put the nearest pair of a heap behind its end, at ``last``, and leave a heap of ``last`` pairs."""
+    bound = work.bounds[last]
+    ref_a = work.refs[last, 0]
+    ref_b = work.refs[last, 1]
+    _move(work, 0, last)
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= last:
+            break
+        if child + 1 < last and work.bounds[child + 1] < work.bounds[child]:
+            child += 1
+        if work.bounds[child] >= bound:
+            break
+        _move(work, child, place)
+        place = child
+    if last > 0:
+        _put(work, place, ref_a, ref_b, 0, bound)
+
+
+@inlined
+def _open(leaf, near, far, near_ref, far_ref, side, work, height, best_first):
+    """Compare the children of near with far; return the node, its triangles to visit, and the height of the stack."""
+    node = np.int64(near.child[near_ref]) if near_ref != ABOVE_ROOT else np.int64(0)
+    motion = motion_at(work.motions, side)
+    other = carried(far, far_ref, motion)
+    used = np.int64(near.slots[node])
+    bits = candidates(leaf, near, node, other, motion, side, work) & (used >> USED)
+    work.counters[BOX_TESTS] += count_bits(used >> USED)
+    triangles = np.int64(0)
+    if far.child[far_ref] < 0:
+        triangles = bits & used
+        bits &= ~used
+    base = height
+    while bits != 0:
+        k = lowest_bit(bits)
+        bits &= bits - 1
+        if best_first:
+            _push_heap(work, height, node * WIDTH + k, far_ref, side, work.lanes[k])
+        else:
+            _push(work, height, node * WIDTH + k, far_ref, side, work.lanes[k], base)
+        height += 1
+    if work.counters[MODE] == RECORD:
+        if triangles != 0:
+            keep(work, node, far_ref, triangles, side)
+        watch(work)
+    return node, triangles, height
+
+
+@inlined
+def _opens_a(a, b, ref_a, ref_b, scale):
+    """The larger of two volumes is opened, if it can be."""
+    if ref_a == ABOVE_ROOT or b.child[ref_b] < 0:
+        return True
+    return a.child[ref_a] >= 0 and size_of(a, ref_a) >= scale * size_of(b, ref_b)
+
+
+@inlined
+def traverse(leaf, a, b, work):
+    """Go on until all is done, the budget is used up or the leaf operation says stop; return whether it did.
+
+    There is one place each where volumes are opened and where triangles are visited, for both bodies and for pairs
+    from the front and from the stack: the code there is large.
+    """
+    counters = work.counters
+    sweeping = counters[MODE] == SWEEP
+    scale = work.motions[0, SCALE]
+    moved = np.float32(work.numbers[MOVED] / a.unit * _UP)
+    height = counters[OPEN]  # in a register: through memory every push would wait for the last
+    heap = counters[HEAP]
+    answered = False
+    while not answered:
+        if sweeping:
+            entry = counters[SWEPT]
+            if entry >= counters[FRONT]:
+                break
+            counters[SWEPT] = entry + 1
+            bound = work.front_bounds[entry] - moved
+            if bound > np.float32(0.0) and bound * bound > work.reach[TRIANGLES]:
+                continue
+            node = np.int64(work.front_refs[entry, 0])
+            far_ref = np.int64(work.front_refs[entry, 1])
+            triangles = np.int64(work.front_refs[entry, 2]) & ALL_SLOTS
+            side = np.int64(work.front_refs[entry, 2]) >> WIDTH
+            if side == 0:
+                near, far = a, b
+            else:
+                near, far = b, a
+        else:
+            if height == 0 or counters[BOX_TESTS] >= counters[BUDGET]:
+                break
+            height -= 1
+            if height < heap:
+                _pop_heap(work, height)
+                heap = height
+            if work.bounds[height] > work.reach[0]:
+                continue
+            ref_a = np.int64(work.refs[height, 0])
+            ref_b = np.int64(work.refs[height, 1])
+            if _opens_a(a, b, ref_a, ref_b, scale):
+                near, far, near_ref, far_ref, side = a, b, ref_a, ref_b, np.int64(0)
+            else:
+                near, far, near_ref, far_ref, side = b, a, ref_b, ref_a, np.int64(1)
+            best_first = height == heap and counters[HEAP_LEFT] > 0
+            node, triangles, height = _open(leaf, near, far, near_ref, far_ref, side, work, height, best_first)
+            if best_first:
+                counters[HEAP_LEFT] -= 1
+                heap = height
+            if triangles == 0:
+                continue
+        answered = visit(leaf, near, far, node, triangles, far_ref, motion_at(work.motions, side), side, work)
+    counters[OPEN] = height
+    counters[HEAP] = heap
+    return answered

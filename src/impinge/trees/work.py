@@ -1,0 +1,314 @@
+"""What a traversal writes on: the stack of open pairs, counters, the best answer so far, room for contacts.
+
+It lives outside the kernel, so that a traversal can be stopped and resumed, and so that asking a question
+allocates nothing.  One thread uses a workspace at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import config
+from numpy.typing import NDArray
+
+from impinge.geometry.cast import Floats
+from impinge.jit import address_of, array_from, inlined
+from impinge.trees.layout import WIDTH
+from impinge.trees.relative_motion import MOTION_COLUMNS
+
+# Places in ``counters``.
+OPEN = 0
+"""Open pairs of volumes on the stack."""
+BOX_TESTS = 1
+TRIANGLE_TESTS = 2
+FOUND = 3
+"""Rows used of ``pairs``."""
+BUDGET = 4
+"""The number of box tests at which the traversal stops."""
+FACE_A = 5
+FACE_B = 6
+"""The witness: places of two triangles that meet, or that are nearest.  Kept from one question to the next."""
+POSE = 7
+"""The pose that is being looked at."""
+RESUMED = 8
+"""Whether the traversal for this pose was begun before."""
+MODE = 9
+"""How the traversal deals with the front: see front."""
+FRONT = 10
+"""Entries of the front; negative where there is none."""
+COHERENT = 11
+"""Whether poses follow each other closely, so that a front pays."""
+WITNESS = 12
+"""Whether there is a witness."""
+SWEPT = 13
+"""Entries of the front that were looked at in this pose."""
+SEEN = 14
+"""Whether there was a pose before."""
+FRONT_FAR = 15
+"""Whether even the roots were apart by the slack when the front was made."""
+FRONT_FULL = 16
+"""Whether a front was given up for want of room."""
+TESTS_BEFORE = 17
+"""Comparisons of volumes before this pose."""
+PLAIN_TESTS = 18
+"""Comparisons that a traversal from scratch took the last time."""
+PAUSE = 19
+"""For so many poses no front is tried."""
+HEAP = 20
+"""Pairs at the bottom of the stack that form a heap."""
+HEAP_LEFT = 21
+"""So many volumes may still be opened best first."""
+_COUNTERS = 24
+OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
+
+NO_BUDGET = 1 << 62
+
+LARGEST_RESULT = 1 << 48
+"""Kernels are given the start of a result; its end is where the poses end."""
+
+LARGEST_FRONT = 1 << 24
+"""Entries; 256 MB."""
+
+# Places in ``numbers``.
+BEST = 0
+"""The smallest distance so far, in world units."""
+POINTS = 1
+"""Two points that have it."""
+SLACK = 7
+"""All pairs up to a distance of FRONT_REACH + SLACK were taken into the front when it was made."""
+FRONT_REACH = 8
+MOVED = 9
+"""How far any point may have moved since then, in world units."""
+STEP = 10
+"""How far it moved between the last two poses."""
+CLEARANCE = 12
+"""The clearance that is asked about."""
+WIDENED = 11
+"""By how much volumes may miss the reach and still be opened."""
+STEPS = 13
+"""For so many steps the slack of the next front is to last."""
+_NUMBERS = 14
+
+
+BEST_FIRST = 300
+"""So many volumes are opened best first, which soon finds a small distance; then depth first, nearest child first,
+which needs no heap.  Depth first alone takes 3.2 times as many comparisons on the torus on land, 4.5 times on the
+pipes and 1.6 times on the tori."""
+
+KINDS = 4
+"""The kind of a contact takes so many values of its number."""
+
+TRIANGLES = 2
+"""Where the reach for triangles begins in ``reach``."""
+
+
+class Work(NamedTuple):
+    """The arrays of a workspace."""
+
+    refs: Any
+    """(n, 2) int32: slots of a and b."""
+    bounds: Any
+    """(n,) float32: squared lower bounds of their distance, in local units of a."""
+    pairs: Any
+    """(m,) int64: contacts, see leaf_operations."""
+    front_refs: Any
+    """(k, 3) int32: node of near, slot of far, and the bits of triangles with the side above them."""
+    front_bounds: Any
+    """(k,) float32: lower bounds of the distances there, in local units of a."""
+    counters: Any
+    numbers: Any
+    reach: Any
+    """(4,) float32: the squared distance that is still of interest, in local units of a and of b; first for volumes,
+    then for triangles."""
+    lanes: Any
+    """(8,) float32: lower bounds for volumes."""
+    corner_lanes: Any
+    """(8,) float32: lower bounds for triangles."""
+    motions: Any
+    """(2, 15) float32: b seen from a, a seen from b (see relative_motion)."""
+    placements: Any
+    """(3, 12) float64: b seen from a in world units: now, in the pose before, and when the front was made."""
+    poses: Any
+    """(2, 4, 4) the poses of a and b."""
+
+
+_COLUMNS = len(Work._fields)
+_SIZES = 3
+_POSES = _COLUMNS + _SIZES
+_RESULTS = _POSES + 3
+_HEADER = _RESULTS + 4
+
+# Results: answers, or distances with points and faces.
+ANSWERS = 0
+VALUES = 1
+POINTS_AT = 2
+FACES = 3
+
+
+class Workspace:
+    """Owns the arrays and knows their address."""
+
+    def __init__(self, front: int = 0) -> None:
+        self.counters = np.zeros(_COUNTERS, dtype=np.int64)
+        self.counters[FRONT] = -1
+        self.counters[BUDGET] = NO_BUDGET
+        self.counters[COHERENT] = front > 0
+        self.numbers = np.zeros(_NUMBERS)
+        self.poses = np.zeros((2, 4, 4))
+        self._small = (
+            np.zeros(4, dtype=np.float32),
+            np.zeros(WIDTH, dtype=np.float32),
+            np.zeros(WIDTH, dtype=np.float32),
+            np.zeros((2, MOTION_COLUMNS), dtype=np.float32),
+            np.zeros((3, 12)),
+        )
+        self.pairs = np.zeros(1 << 14, dtype=np.int64)
+        self.stack = 4096
+        self.front = front
+        self._allocate()
+        self.single_poses = self.poses.data.cast("B")
+        """Both poses as bytes: filling them this way takes a quarter of the time of an assignment to the array."""
+        self.ask_single()
+
+    def _allocate(self) -> None:
+        self._work = Work(
+            np.zeros((self.stack, 2), dtype=np.int32),
+            np.zeros(self.stack, dtype=np.float32),
+            self.pairs,
+            np.zeros((self.front, 3), dtype=np.int32),
+            np.zeros(self.front, dtype=np.float32),
+            self.counters,
+            self.numbers,
+            *self._small,
+            self.poses,
+        )
+        if config.DISABLE_JIT:
+            self.address: Any = self
+            return
+        sizes = [self.stack, len(self.pairs), self.front]
+        self._header = np.zeros(_HEADER, dtype=np.int64)
+        self._header[:_POSES] = [address_of(array) for array in self._work] + sizes
+        self.address = address_of(self._header)
+
+    def ask(self, poses_a: Floats, poses_b: Floats, results: dict[int, NDArray[Any]]) -> None:
+        """Say which poses the next question is about, and where its results go."""
+        self._asked = (poses_a, poses_b, results)
+        self.is_single = False
+        if not config.DISABLE_JIT:
+            self._header[_POSES : _POSES + 3] = [address_of(poses_a), address_of(poses_b), len(poses_a)]
+            for place, result in results.items():
+                self._header[_RESULTS + place] = address_of(result)
+
+    def ask_single(self) -> None:
+        """The next questions are about the poses in ``single_poses``."""
+        self.answers = np.zeros(1, dtype=np.bool_)
+        self.values = np.zeros(1)
+        self.points = np.zeros((2, 3))
+        self.faces = np.zeros(2, dtype=np.int32)
+        results: dict[int, NDArray[Any]] = {
+            ANSWERS: self.answers,
+            VALUES: self.values,
+            POINTS_AT: self.points,
+            FACES: self.faces,
+        }
+        self.ask(self.poses[:1], self.poses[1:], results)
+        self.is_single = True
+
+    def begin(self, stack: int) -> None:
+        """Get ready for a question with a stack of this size."""
+        if stack > self.stack or self.counters[FRONT_FULL]:
+            self.stack = max(self.stack, stack)
+            if self.counters[FRONT_FULL]:
+                self.front = min(4 * self.front, LARGEST_FRONT)
+            self.counters[FRONT] = -1
+            self._allocate()
+            self.ask_single()
+        if self.counters[COHERENT]:
+            self.first_pose()
+            self.counters[OF_ONE_QUESTION] = 0
+        else:
+            self.counters[:] = 0
+            self.counters[FRONT] = -1
+            self.counters[BUDGET] = NO_BUDGET
+
+    def allow(self, box_tests: int) -> None:
+        """Let the question stop after so many more comparisons of volumes."""
+        self.counters[BUDGET] = self.counters[BOX_TESTS] + box_tests
+
+    def open_bound(self) -> float:
+        """No pair that is still open is nearer than this, in local units of a."""
+        pairs = self._work.bounds[: self.counters[OPEN]]
+        return float(np.sqrt(pairs.min())) if len(pairs) else np.inf
+
+    def set_clearance(self, clearance: float) -> None:
+        self.numbers[CLEARANCE] = clearance
+
+    def first_pose(self) -> None:
+        """Begin a search for contacts at the first pose, whatever became of the last one."""
+        counters = self.counters
+        if counters[RESUMED]:
+            counters[FRONT] = -1  # it was cut short
+            counters[RESUMED] = 0
+        counters[POSE] = 0
+        counters[FOUND] = 0
+
+    def take_pairs(self) -> NDArray[np.int64]:
+        """The contacts found since the last time."""
+        found = self.pairs[: self.counters[FOUND]].copy()
+        self.counters[FOUND] = 0
+        return found
+
+    def tests(self) -> tuple[int, int]:
+        """How many volumes and triangles were compared."""
+        return int(self.counters[BOX_TESTS]), int(self.counters[TRIANGLE_TESTS])
+
+
+if config.DISABLE_JIT:
+
+    def work_at(address: Any) -> Any:
+        """The arrays of a workspace."""
+        return address._work
+
+    def poses_at(address: Any) -> Any:
+        """The poses of a and b that are asked about."""
+        return address._asked[:2]
+
+    def result_at(address: Any, i: Any, dtype: Any) -> Any:
+        """Where result i goes, without its shape."""
+        return address._asked[2][i].reshape(-1)
+
+else:
+
+    @inlined
+    def poses_at(address):
+        header = array_from(address, (_HEADER,), np.int64)
+        shape = (header[_POSES + 2], 4, 4)
+        return array_from(header[_POSES], shape, np.float64), array_from(header[_POSES + 1], shape, np.float64)
+
+    @inlined
+    def result_at(address, i, dtype):
+        header = array_from(address, (_HEADER,), np.int64)
+        return array_from(header[_RESULTS + i], (LARGEST_RESULT,), dtype)
+
+    @inlined
+    def work_at(address):
+        header = array_from(address, (_HEADER,), np.int64)
+        stack = header[_COLUMNS]
+        contacts = header[_COLUMNS + 1]
+        front = header[_COLUMNS + 2]
+        return Work(
+            array_from(header[0], (stack, 2), np.int32),
+            array_from(header[1], (stack,), np.float32),
+            array_from(header[2], (contacts,), np.int64),
+            array_from(header[3], (front, 3), np.int32),
+            array_from(header[4], (front,), np.float32),
+            array_from(header[5], (_COUNTERS,), np.int64),
+            array_from(header[6], (_NUMBERS,), np.float64),
+            array_from(header[7], (4,), np.float32),
+            array_from(header[8], (WIDTH,), np.float32),
+            array_from(header[9], (WIDTH,), np.float32),
+            array_from(header[10], (2, MOTION_COLUMNS), np.float32),
+            array_from(header[11], (3, 12), np.float64),
+            array_from(header[12], (2, 4, 4), np.float64),
+        )
