@@ -17,11 +17,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding
 import numba
+import numpy as np
 from numba import config, types
 from numba.core import event, sigutils
 from numba.extending import intrinsic, overload
@@ -116,9 +118,20 @@ def kernel(function: Function) -> Function:
     machine code).
     """
     if config.DISABLE_JIT:
-        return function
+        return _as_plain_python(function)
     with _our_cache():
         return numba.njit(cache=_writable, **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def _as_plain_python(function: Function) -> Function:
+    """Without the compiler: infinities and NaN come about silently, as in machine code."""
+
+    @wraps(function)
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(Function, silent)
 
 
 def inner(function: Function) -> Function:
