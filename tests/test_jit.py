@@ -38,7 +38,7 @@ ENTRY_KERNELS = {
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
 COLD_QUESTIONS = {"collides": 3, "contacts": 4, "distance": 4, "closer_than": 3}
-"""Entry kernels that the first question of a user compiles: two to build the tree, one to answer, one for contacts."""
+"""How many entry kernels a first question compiles: two to build the tree, one to answer, one for points of contact."""
 
 
 def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -248,10 +248,9 @@ from numba.core import event
 class Counter(event.Listener):
     names = []
     def on_start(self, happening):
-        dispatcher = happening.data["dispatcher"]
-        ours = dispatcher.py_func.__module__.startswith("impinge.")
-        if ours and not dispatcher.targetoptions.get("no_cpython_wrapper"):
-            Counter.names.append(dispatcher.py_func.__name__)
+        function, options = happening.data["dispatcher"].py_func, happening.data["dispatcher"].targetoptions
+        if not options.get("no_cpython_wrapper") and function.__module__.startswith("impinge."):
+            Counter.names.append(function.__name__)
     def on_end(self, happening):
         pass
 

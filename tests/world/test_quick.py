@@ -241,7 +241,7 @@ def test_results_do_not_share_memory() -> None:
 
 @pytest.mark.nojit_slow
 def test_small_meshes_after_large_ones() -> None:
-    """The workspace of the thread has seen other meshes: their witnesses and unfinished searches are of no use."""
+    """The workspace of the thread has seen other meshes: their witnesses and unfinished searches are forgotten."""
     corner = np.random.default_rng(0).normal(size=(200, 2, 3))
     fan = np.stack([corner[:, 0], -corner[:, 0] + 0.1 * corner[:, 1], corner[:, 1]], axis=1)
     large = Mesh(fan.reshape(-1, 3), np.arange(600).reshape(-1, 3))
