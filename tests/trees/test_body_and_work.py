@@ -13,23 +13,25 @@ from impinge.jit import kernel
 from impinge.trees import work as work_module
 from impinge.trees.aabb import AABBTree
 from impinge.trees.body import Handle, aabb_body, obb_body, sphere_body
+from impinge.trees.layout import WIDTH
 from impinge.trees.obb import OBBTree
+from impinge.trees.relative_motion import MOTION_COLUMNS
 from impinge.trees.sphere import SphereTree
 from impinge.trees.tree import Tree
 from impinge.trees.work import (
-    ANSWERS,
+    ASKED,
     COHERENT,
     FOUND,
     FRONT,
     FRONT_FULL,
+    FRONT_ROOM,
     LARGEST_FRONT,
+    PAIRS_ROOM,
     POSE,
     RESUMED,
-    VALUES,
     WITNESS,
+    Results,
     Workspace,
-    poses_at,
-    result_at,
     work_at,
 )
 
@@ -40,97 +42,121 @@ def soup(seed: int, n: int = 40) -> Mesh:
 
 
 @kernel
-def obb_copies(address: Any) -> Any:
-    b = obb_body(address)
-    return b.rows.copy(), b.child.copy(), b.slots.copy(), b.corners.copy(), b.triangles.copy(), b.order.copy(), (
-        b.origin[0], b.origin[1], b.origin[2], b.unit
-    )  # fmt: skip
+def copy_body(b: Any, rows: Any, child: Any, slots: Any, corners: Any, triangles: Any, order: Any) -> Any:
+    for n in range(len(slots)):
+        slots[n] = b.slots[n]
+        for k in range(WIDTH):
+            child[n * WIDTH + k] = b.child[n * WIDTH + k]
+            for i in range(rows.shape[1]):
+                rows[n, i, k] = b.rows[n, i, k]
+            for i in range(9):
+                corners[n, i, k] = b.corners[n, i, k]
+    for n in range(b.size):
+        order[n] = b.order[n]
+        for i in range(3):
+            for k in range(3):
+                triangles[n, i, k] = b.triangles[n, i, k]
+    return b.origin[0], b.origin[1], b.origin[2], b.unit
 
 
 @kernel
-def aabb_copies(address: Any) -> Any:
-    b = aabb_body(address)
-    return b.rows.copy(), b.child.copy(), b.slots.copy(), b.corners.copy(), b.triangles.copy(), b.order.copy(), (
-        b.origin[0], b.origin[1], b.origin[2], b.unit
-    )  # fmt: skip
+def copy_obb(address: Any, rows: Any, child: Any, slots: Any, corners: Any, triangles: Any, order: Any) -> Any:
+    return copy_body(obb_body(address), rows, child, slots, corners, triangles, order)
 
 
 @kernel
-def sphere_copies(address: Any) -> Any:
-    b = sphere_body(address)
-    return b.rows.copy(), b.child.copy(), b.slots.copy(), b.corners.copy(), b.triangles.copy(), b.order.copy(), (
-        b.origin[0], b.origin[1], b.origin[2], b.unit
-    )  # fmt: skip
+def copy_aabb(address: Any, rows: Any, child: Any, slots: Any, corners: Any, triangles: Any, order: Any) -> Any:
+    return copy_body(aabb_body(address), rows, child, slots, corners, triangles, order)
 
 
-@pytest.mark.parametrize(
-    ("make", "copies"), [(OBBTree, obb_copies), (AABBTree, aabb_copies), (SphereTree, sphere_copies)]
-)
-def test_a_tree_arrives_as_it_is(make: type[Tree], copies: Any) -> None:
+@kernel
+def copy_sphere(address: Any, rows: Any, child: Any, slots: Any, corners: Any, triangles: Any, order: Any) -> Any:
+    return copy_body(sphere_body(address), rows, child, slots, corners, triangles, order)
+
+
+NAMES = ("rows", "child", "slots", "corners", "triangles", "order")
+
+
+@pytest.mark.parametrize(("make", "copy"), [(OBBTree, copy_obb), (AABBTree, copy_aabb), (SphereTree, copy_sphere)])
+def test_a_tree_arrives_as_it_is(make: type[Tree], copy: Any) -> None:
     tree = make(soup(1))
     handle = Handle(tree)
-    names = ("rows", "child", "slots", "corners", "triangles", "order")
-    *arrays, frame = copies(handle.address)
-    for name, array in zip(names, arrays, strict=True):
-        sent = getattr(tree, name)
-        assert array.dtype == sent.dtype
-        assert np.array_equal(array, sent), name
+    sent = [getattr(tree, name) for name in NAMES]
+    arrived = [np.zeros_like(array) for array in sent]
+    frame = copy(handle.address, *arrived)
+    for name, array, other in zip(NAMES, sent, arrived, strict=True):
+        assert np.array_equal(array, other), name
     assert frame == (*tree.origin.tolist(), tree.unit)
     assert handle.triangles == len(tree.order)
 
 
 def test_a_handle_keeps_the_arrays_alive() -> None:
     handle = Handle(OBBTree(soup(2)))
-    expected = OBBTree(soup(2)).rows
+    tree = OBBTree(soup(2))
     gc.collect()
-    other = [np.full(expected.shape, 7, dtype=np.float32) for _ in range(20)]
-    assert np.array_equal(obb_copies(handle.address)[0], expected)
+    other = [np.full(tree.rows.shape, 7, dtype=np.float32) for _ in range(20)]
+    arrived = [np.zeros_like(getattr(tree, name)) for name in NAMES]
+    copy_obb(handle.address, *arrived)
+    assert np.array_equal(arrived[0], tree.rows)
     del other
 
 
 @kernel
-def fill(address: Any) -> None:
+def fill(address: Any, stack: int, pairs: int, front: int) -> None:
     """Write recognisable numbers everywhere."""
     work = work_at(address)
-    work.refs[:] = 1
-    work.bounds[:] = 2
-    work.pairs[:] = 3
-    work.front_refs[:] = 4
-    work.front_bounds[:] = 5
-    work.counters[:] = 6
-    work.numbers[:] = 7
-    work.reach[:] = 8
-    work.lanes[:] = 9
-    work.corner_lanes[:] = 10
-    work.motions[:] = 11
-    work.placements[:] = 12
-    work.poses[:] = 13
+    for i in range(stack):
+        work.refs[i, 0] = work.refs[i, 1] = 1
+        work.bounds[i] = 2
+    for i in range(pairs):
+        work.pairs[i] = 3
+    for i in range(front):
+        work.front_refs[i, 0] = work.front_refs[i, 1] = work.front_refs[i, 2] = 4
+        work.front_bounds[i] = 5
+    for i in range(4):
+        work.reach[i] = 8
+    for i in range(WIDTH):
+        work.lanes[i] = 9
+        work.corner_lanes[i] = 10
+    for i in range(2):
+        for j in range(MOTION_COLUMNS):
+            work.motions[i, j] = 11
+    for i in range(3):
+        for j in range(12):
+            work.placements[i, j] = 12
+    for i in range(2):
+        for j in range(4):
+            for k in range(4):
+                work.poses[i, j, k] = 13
 
 
 @kernel
 def sizes(address: Any) -> Any:
     work = work_at(address)
-    return len(work.refs), len(work.bounds), len(work.pairs), len(work.front_refs), len(work.front_bounds)
+    return work.sizes[ASKED], work.sizes[PAIRS_ROOM], work.sizes[FRONT_ROOM]
 
 
 @pytest.mark.parametrize("front", [0, 1, 100])
 def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
     work = Workspace(front)
-    assert sizes(work.address) == (work.stack, work.stack, len(work.pairs), front, front)
-    fill(work.address)
-    for value, array in enumerate(work._work, start=1):
+    assert sizes(work.address) == (1, len(work.pairs), front)
+    work.counters[:] = 6
+    work.numbers[:] = 7
+    fill(work.address, work.stack, len(work.pairs), front)
+    for value, array in enumerate(work._work[:13], start=1):
         assert (array == value).all()  # and nothing was written elsewhere: the arrays do not overlap
+    assert [len(work._work.refs), len(work._work.front_bounds)] == [work.stack, front]
 
 
 def test_a_workspace_grows() -> None:
     work = Workspace(4)
     work.counters[WITNESS] = 1
     work.begin(5000)
-    assert sizes(work.address)[0] >= 5000
+    assert work.stack == len(work._work.refs) == len(work._work.bounds) == 5000
     work.counters[FRONT_FULL] = 1
     work.begin(10)
-    assert sizes(work.address)[:2] == (5000, 5000)
-    assert sizes(work.address)[3] > 4
+    assert work.stack == len(work._work.refs) == 5000
+    assert sizes(work.address)[2] == len(work._work.front_bounds) > 4
     assert work.counters[FRONT] == -1
     assert work.counters[COHERENT] == 1
     assert work.counters[FRONT_FULL] == 0
@@ -166,20 +192,18 @@ def test_a_search_that_was_cut_short_is_forgotten() -> None:
 
 @kernel
 def ask(address: Any) -> Any:
-    poses_a, poses_b = poses_at(address)
-    numbers = result_at(address, VALUES, np.float64)
-    small = result_at(address, ANSWERS, np.int8)
-    for i in range(len(poses_a)):
-        numbers[i] = poses_a[i, 0, 3] + poses_b[i, 1, 3]
-        small[i] = i
-    return len(poses_a)
+    work = work_at(address)
+    for i in range(work.sizes[ASKED]):
+        work.values[i] = work.asked_a[i, 0, 3] + work.asked_b[i, 1, 3]
+        work.answers[i] = i
+    return work.sizes[ASKED]
 
 
 def test_poses_and_results_travel() -> None:
     work = Workspace()
     poses = np.arange(3 * 32, dtype=np.float64).reshape(2, 3, 4, 4)
     numbers, small = np.zeros(3), np.zeros(4, dtype=np.int8)
-    work.ask(poses[0], poses[1], {ANSWERS: small, VALUES: numbers})
+    work.ask(poses[0], poses[1], Results(small, numbers))
     assert ask(work.address) == 3
     assert numbers.tolist() == (poses[0, :, 0, 3] + poses[1, :, 1, 3]).tolist()
     assert small.tolist() == [0, 1, 2, 0]

@@ -180,6 +180,48 @@ def test_hard_meshes_against_the_oracle(family: str) -> None:
                 assert bool(search.closer_than(clearance, STILL, STILL)[0]) == expected
 
 
+NEEDLES = [
+    (
+        [[0.8861439256738307, 0.18085678348144285, 0.21085432107655389], [4.817356271517707, -0.6693123967906626,
+          0.8335590232197312], [4.8173562715177, -0.6693123967906421, 0.8335590232197179]],
+        [[5.082599804422029, -0.1428493858706803, 2.1567574398067886], [4.792405659557654, -0.7188350907203926,
+          0.7090899744284181], [4.792405659557469, -0.7188350907204445, 0.7090899744283775]],
+    ),
+    (
+        [[-432.3863250275621, -587.929639451848, -668.6199480005364], [-431.45076729412153, -588.3742431056542,
+          -670.3308130795012], [-431.9185461608418, -588.151941278751, -669.4753805400188]],
+        [[-431.9185461608418, -588.151941278751, -669.4753805400188], [-431.4014954596575, -588.8680736106633,
+          -669.0065382897952], [-432.1183228477048, -589.5296901014988, -669.2265885449641]],
+    ),
+]  # fmt: skip
+"""Pairs that meet and were missed, because the box of a needle had axes that were not at right angles."""
+
+
+@pytest.mark.parametrize("kind", TREES)
+@pytest.mark.parametrize("number", range(len(NEEDLES)))
+def test_needles_that_meet(number: int, kind: str) -> None:
+    a, b = (soup(triangle) for triangle in NEEDLES[number])
+    for one, other in ((a, b), (b, a)):
+        search = search_for(kind, one, other)
+        assert oracle.meets(one.triangles[0], other.triangles[0])
+        assert len(search.contact_pairs(STILL, STILL)) == 1
+        assert search.collides(STILL, STILL)[0] == MEETING
+        assert search.distance(STILL, STILL)[0][0] == 0.0
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("family", ["needles", "posed at random", "nearly coplanar"])
+def test_many_hard_meshes_against_brute_force(family: str) -> None:
+    rng = np.random.default_rng(21)
+    for _ in range(40):
+        a, b = (soup(triangles) for triangles in triangle_pairs(rng, 40, family))
+        search, brute = TreeSearch(OBBTree(a), OBBTree(b)), BruteForce(a, b)
+        assert np.array_equal(search.contact_pairs(STILL, STILL), brute.meeting_pairs(STILL, STILL))
+        for far in (0.1, 1e3, 1e9):
+            pose = shift(far, -far, 0.001 * far)
+            assert search.distance(STILL, pose)[0] == brute.nearest_pairs(STILL, pose)[0]
+
+
 # ------------------------------------------------------------------------- unusual meshes
 
 TRIANGLE = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from impinge import Mesh
 from impinge.jit import kernel
-from impinge.lab.hard_input import random_pose
+from impinge.lab.hard_input import random_pose, triangle_pairs
 from impinge.trees import lanes, separating_axes
 from impinge.trees.aabb import AABBTree
+from impinge.trees.box_fit import FITS
 from impinge.trees.layout import EMPTY, SURPLUS, WIDTH
 from impinge.trees.obb import OBBTree
 from impinge.trees.separating_axes import (
@@ -269,6 +270,18 @@ def test_the_surplus_is_needed() -> None:
         own, other, _ = boxes_that_nearly_touch(seed, 100, "thick", False)
         wrong += np.count_nonzero(truly_meet(own, other) & ~may_meet(own, single(other)))
     assert wrong > 0
+
+
+@pytest.mark.parametrize("family", ["needles", "posed at random", "nearly coplanar", "repeated vertices", "uniform"])
+def test_axes_of_trees_are_orthonormal(family: str) -> None:
+    """To 4 u, as is counted on; also for needles, whose normals are all rounding."""
+    for triangles in triangle_pairs(np.random.default_rng(6), 60, family):
+        mesh = Mesh(triangles.reshape(-1, 3), np.arange(180).reshape(-1, 3))
+        for fit in FITS:
+            rows = OBBTree(mesh, fit).rows.astype(np.float64)
+            axes = rows[:, :9].reshape(-1, 3, 3, WIDTH)
+            products = np.einsum("nijs,niks->nsjk", axes, axes)
+            assert np.abs(products - np.eye(3)).max() <= 4 * U
 
 
 @pytest.mark.parametrize("kind", [OBBTree, AABBTree])

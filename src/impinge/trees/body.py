@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba.core import config
 
-from impinge.jit import address_of, array_from, inlined
+from impinge.jit import inlined
+from impinge.memory import address_of, table
 from impinge.trees.layout import WIDTH
 from impinge.trees.work import BEST_FIRST
 
@@ -31,6 +32,7 @@ class OBBBody(NamedTuple):
     corners: Any
     triangles: Any
     order: Any
+    size: int
     origin: Any
     unit: float
 
@@ -44,6 +46,7 @@ class AABBBody(NamedTuple):
     corners: Any
     triangles: Any
     order: Any
+    size: int
     origin: Any
     unit: float
 
@@ -57,6 +60,7 @@ class SphereBody(NamedTuple):
     corners: Any
     triangles: Any
     order: Any
+    size: int
     origin: Any
     unit: float
 
@@ -65,11 +69,11 @@ OBB_ROWS = 16
 AABB_ROWS = 8
 SPHERE_ROWS = 4
 
-_ARRAYS = 6
-_NODES = 6
-_TRIANGLES = 7
-_FRAME = 8
-_HEADER = 12
+# The header: addresses of the arrays and of the frame, then sizes.
+_FRAME_AT = 6
+_NODES = 7
+_TRIANGLES = 8
+_HEADER = 9
 
 
 _VOLUMES: dict[str, tuple[type, str]] = {
@@ -96,15 +100,13 @@ class Handle:
         # Added is half of what the steps that go best first may leave there.
         self.stack = WIDTH * (tree.depth + 1) + WIDTH * BEST_FIRST // 2
         arrays = (tree.rows, tree.child, tree.slots, tree.corners, tree.triangles, tree.order)
-        self._keep = arrays
         if config.DISABLE_JIT:
-            self.address: Any = body(*arrays, tree.origin, tree.unit)
+            self.address: Any = body(*arrays, self.triangles, tree.origin, tree.unit)
             return
-        self._header = np.empty(_HEADER, dtype=np.int64)
-        self._header[:_ARRAYS] = [address_of(array) for array in arrays]
-        self._header[_NODES] = len(tree.slots)
-        self._header[_TRIANGLES] = len(tree.order)
-        self._header[_FRAME:].view(np.float64)[:] = [*tree.origin, tree.unit]
+        frame = np.array([*tree.origin, tree.unit])
+        self._keep = (*arrays, frame)
+        sizes = [len(tree.slots), len(tree.order)]
+        self._header = np.array([address_of(array) for array in self._keep] + sizes, dtype=np.int64)
         self.address = address_of(self._header)
 
 
@@ -116,32 +118,43 @@ if config.DISABLE_JIT:
     aabb_body = sphere_body = obb_body
 
 else:
+    _header = table(np.int64)
+    _frame = table(np.float64)
+    _numbers = table(np.int32)
+    _corners = table(np.float32, 9, WIDTH)
+    _triangles = table(np.float64, 3, 3)
+    _obb_rows = table(np.float32, OBB_ROWS, WIDTH)
+    _aabb_rows = table(np.float32, AABB_ROWS, WIDTH)
+    _sphere_rows = table(np.float32, SPHERE_ROWS, WIDTH)
 
     @inlined
-    def _columns(address, row_count):
-        header = array_from(address, (_HEADER,), np.int64)
+    def _columns(header):
+        """What bodies have in common, after their rows."""
         nodes = header[_NODES]
         count = header[_TRIANGLES]
-        frame = array_from(address + 8 * _FRAME, (4,), np.float64)
+        frame = _frame(header[_FRAME_AT], 4)
         return (
-            array_from(header[0], (nodes, row_count, WIDTH), np.float32),
-            array_from(header[1], (nodes * WIDTH,), np.int32),
-            array_from(header[2], (nodes,), np.int32),
-            array_from(header[3], (nodes, 9, WIDTH), np.float32),
-            array_from(header[4], (count, 3, 3), np.float64),
-            array_from(header[5], (count,), np.int32),
-            frame[:3],
+            _numbers(header[1], nodes * WIDTH),
+            _numbers(header[2], nodes),
+            _corners(header[3], nodes),
+            _triangles(header[4], count),
+            _numbers(header[5], count),
+            count,
+            (frame[0], frame[1], frame[2]),
             frame[3],
         )
 
     @inlined
     def obb_body(address):
-        return OBBBody(*_columns(address, OBB_ROWS))
+        header = _header(address, _HEADER)
+        return OBBBody(_obb_rows(header[0], header[_NODES]), *_columns(header))
 
     @inlined
     def aabb_body(address):
-        return AABBBody(*_columns(address, AABB_ROWS))
+        header = _header(address, _HEADER)
+        return AABBBody(_aabb_rows(header[0], header[_NODES]), *_columns(header))
 
     @inlined
     def sphere_body(address):
-        return SphereBody(*_columns(address, SPHERE_ROWS))
+        header = _header(address, _HEADER)
+        return SphereBody(_sphere_rows(header[0], header[_NODES]), *_columns(header))

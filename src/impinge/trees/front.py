@@ -26,6 +26,7 @@ from impinge.trees.work import (
     FRONT_FAR,
     FRONT_FULL,
     FRONT_REACH,
+    FRONT_ROOM,
     MODE,
     MOVED,
     PAUSE,
@@ -161,7 +162,7 @@ def keep(work, node, far_ref, triangles, side):
     """Add triangles of a node, and one of far, to the front."""
     counters = work.counters
     entry = counters[FRONT]
-    if entry == len(work.front_bounds):
+    if entry == work.sizes[FRONT_ROOM]:
         counters[FRONT_FULL] = 1
         _give_up(work)
         return

@@ -21,6 +21,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from impinge.memory import Table, data_of
 from impinge.trees.layout import WIDTH
 
 _FLOAT = ir.FloatType()
@@ -145,10 +146,20 @@ def _in_all_lanes(builder: Any, number: Any) -> Lanes:
     return Lanes(builder, builder.shuffle_vector(first, undefined, zeros))
 
 
+def _start_of_node(context: Any, builder: Any, kind: types.Type, rows: Any, node: Any) -> Any:
+    """Where the rows of a node begin."""
+    node = builder.sext(node, _INT64)
+    if isinstance(kind, Table):
+        return builder.gep(rows, [kind.offset(builder, [node])])
+    array = context.make_array(kind)(context, builder, rows)
+    row = builder.udiv(cgutils.unpack_tuple(builder, array.strides)[0], ir.Constant(_INT64, 4))
+    return builder.gep(array.data, [builder.mul(node, row)])
+
+
 def eight_lanes(formula: Callable[..., Any]) -> Callable[..., Any]:
     """Make ``f(rows, node, numbers, out)`` of ``formula(rows, numbers)``.
 
-    ``rows`` is an array (nodes, any, 8) of float32, ``numbers`` a tuple of float32, the same for all eight.
+    ``rows`` is a table or an array (nodes, any, 8) of float32, ``numbers`` a tuple of float32, the same for all eight.
     The formula gives eight truth values, which f returns as the bits of an integer; or a pair of these and
     eight numbers, which f stores in ``out``.
     """
@@ -158,19 +169,14 @@ def eight_lanes(formula: Callable[..., Any]) -> Callable[..., Any]:
     @intrinsic  # type: ignore[untyped-decorator]
     def vector_code(typing_context: Any, rows: Any, node: Any, numbers: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array = context.make_array(signature.args[0])(context, builder, arguments[0])
-            stride = cgutils.unpack_tuple(builder, array.strides)[0]
-            first = builder.add(
-                builder.ptrtoint(array.data, _INT64), builder.mul(builder.sext(arguments[1], _INT64), stride)
-            )
-            start = builder.inttoptr(first, _FLOAT.as_pointer())
+            start = _start_of_node(context, builder, signature.args[0], arguments[0], arguments[1])
             count = len(signature.args[2])
             same = [_in_all_lanes(builder, builder.extract_value(arguments[2], i)) for i in range(count)]
             result = formula(_RowsInMemory(builder, start), same)
             if isinstance(result, Lanes):
                 return result.bits()
             condition, values = result
-            target = context.make_array(signature.args[3])(context, builder, arguments[3]).data
+            target = data_of(context, builder, signature.args[3], arguments[3])
             builder.store(values._value, builder.bitcast(target, _VECTOR.as_pointer()), align=4)
             return condition.bits()
 

@@ -13,7 +13,7 @@ import numpy as np
 from impinge.geometry.triangle import CROSSING, DISJOINT, contact_kind
 from impinge.geometry.triangle_clearance import triangles_within
 from impinge.geometry.triangle_distance import disjoint_distance
-from impinge.jit import inlined
+from impinge.jit import inlined, inner
 from impinge.trees.front import RECORD
 from impinge.trees.lanes import count_bits, lowest_bit
 from impinge.trees.layout import WIDTH
@@ -34,6 +34,7 @@ from impinge.trees.work import (
     FOUND,
     KINDS,
     MODE,
+    PAIRS_ROOM,
     POINTS,
     POSE,
     TRIANGLE_TESTS,
@@ -158,8 +159,8 @@ def contact_key(near, far, here, there, kind, side, work):
     """Pose, face of a, face of b and kind of a contact as one number, which sorts as they do."""
     face_near = np.int64(near.order[here])
     face_far = np.int64(far.order[there])
-    count_near = len(near.order)
-    count_far = len(far.order)
+    count_near = near.size
+    count_far = far.size
     pair = face_near * count_far + face_far if side == 0 else face_far * count_near + face_near
     return (work.counters[POSE] * (count_near * count_far) + pair) * KINDS + kind
 
@@ -208,7 +209,7 @@ def _all_contacts(leaf, near, far, node, slots, far_ref, motion, side, work):
             found += 1
     work.counters[FOUND] = found
     # Stop while the next visit still finds room.
-    return found > len(work.pairs) - WIDTH
+    return found > work.sizes[PAIRS_ROOM] - WIDTH
 
 
 # ------------------------------------------------------------------------- distance
@@ -285,7 +286,7 @@ def _precedes(near, far, here, there, side, work):
     return face_far < best_far or (face_far == best_far and face_near < best_near)
 
 
-@inlined
+@inner
 def keep_if_nearer(near, far, near_triangle, far_triangle, here, there, side, work):
     """Compare a pair with the best so far; return whether it meets."""
     best = work.numbers[BEST]

@@ -57,6 +57,16 @@ class OBBTree(Tree):
         volumes = fit_boxes(mesh.vertices, mesh.faces, frame, order, child, ranges, given, fit == "fast")
         self._fill(frame, order, child, depth, volumes, {"fit": fit, "split": split})
 
+    def validate(self) -> None:
+        from impinge.trees.oriented_boxes import ORTHONORMAL
+
+        super().validate()
+        axes = self.rows[:, :9].reshape(-1, 3, 3, WIDTH).astype(np.float64)
+        skew = np.abs(np.einsum("nijs,niks->nsjk", axes, axes) - np.eye(3)).max(axis=(2, 3))
+        if skew.max() > ORTHONORMAL:
+            node, slot = divmod(int(skew.argmax()), WIDTH)
+            raise ValueError(f"the axes of node {node}, slot {slot} are not at right angles")
+
     def _surely_inside(self, ref: NDArray[np.int64], points: Floats) -> Bools:
         numbers = self.rows[ref // WIDTH, :, ref % WIDTH].astype(np.float64)
         axes, centre, half = numbers[:, :9].reshape(-1, 3, 3), numbers[:, None, 9:12], numbers[:, None, 12:15]

@@ -38,8 +38,9 @@ from impinge.trees.rounding import rounded_up
 ROWS = 16
 
 _TINY = 2.0**-400  # smaller squares are not squared again: they would lose digits
-_SKEWED = 2.0**-13  # axes farther from orthonormal than that are not used
-_SKEW = 1.0 + 2.0**-12
+ORTHONORMAL = 4.0 * 2.0**-24  # by so much products of axes differ from 0 or 1, separating_axes counts on it
+_SKEWED = 3.0 * ORTHONORMAL  # other axes are not used
+_SKEW = 1.0 + 2.0**-20
 _DOUBT = 2.0**-48
 _CONVERGED = 2.0**-24  # of the trace; the last rotation leaves much less than it had to turn
 
@@ -207,15 +208,24 @@ def _edge(local, place, start, end):
 
 
 @inner
+def _unit(a):
+    scale = 1.0 / math.sqrt(_square(a))
+    return a[0] * scale, a[1] * scale, a[2] * scale
+
+
+@inner
 def _set_two_axes(axes, first, second):
-    """Two directions at right angles, and what is across them, each of length one."""
-    a = 1.0 / math.sqrt(_square(first))
-    b = 1.0 / math.sqrt(_square(second))
-    third = _cross(first, second)
+    """Axes along the first, near the second and across: at right angles also where these are not quite.
+
+    The normal of a needle is mostly rounding.
+    """
+    x = _unit(first)
+    z = _unit(_cross(x, _unit(second)))
+    y = _cross(z, x)
     for i in range(3):
-        axes[i, 0] = first[i] * a
-        axes[i, 1] = second[i] * b
-        axes[i, 2] = third[i] * (a * b)
+        axes[i, 0] = x[i]
+        axes[i, 1] = y[i]
+        axes[i, 2] = z[i]
 
 
 @inner

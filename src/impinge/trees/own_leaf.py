@@ -18,7 +18,7 @@ from impinge.trees.layout import WIDTH
 from impinge.trees.leaf_operations import contact_key, in_reach, place_of, posed_triangle
 from impinge.trees.questions import visit_all
 from impinge.trees.traverse import candidates, visit
-from impinge.trees.work import FOUND, TRIANGLE_TESTS, poses_at, work_at
+from impinge.trees.work import FOUND, PAIRS_ROOM, TRIANGLE_TESTS, work_at
 
 
 def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
@@ -50,11 +50,10 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
                 leaf.values[found] = value
                 found += 1
         work.counters[FOUND] = found
-        return found > len(work.pairs) - WIDTH
+        return found > work.sizes[PAIRS_ROOM] - WIDTH
 
     def kernel(a, b, work, values):
-        poses_a, poses_b = poses_at(work)
         space = work_at(work)
-        return visit_all(Own(space.poses, values), obb_body(a), obb_body(b), space, poses_a, poses_b)
+        return visit_all(Own(space.poses, values), obb_body(a), obb_body(b), space)
 
     return kernel if config.DISABLE_JIT else numba.njit(nogil=True, error_model="numpy")(kernel)

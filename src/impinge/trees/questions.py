@@ -21,6 +21,7 @@ from impinge.trees.leaf_operations import (
 from impinge.trees.relative_motion import surely_farther_apart, write_motions
 from impinge.trees.traverse import start, traverse
 from impinge.trees.work import (
+    ASKED,
     BEST,
     BEST_FIRST,
     BOX_TESTS,
@@ -58,14 +59,16 @@ def _pose_is_rigid(pose):
 
 
 @inlined
-def _place(a, b, pose_a, pose_b, work):
-    """Put the bodies into their poses; return whether these are rigid."""
+def _place(a, b, i, work):
+    """Put the bodies into the poses i that are asked about; return whether these are rigid."""
+    pose_a = work.asked_a[i]
+    pose_b = work.asked_b[i]
     if not (_pose_is_rigid(pose_a) and _pose_is_rigid(pose_b)):
         return False
-    for i in range(4):
+    for row in range(4):
         for j in range(4):
-            work.poses[0, i, j] = pose_a[i, j]
-            work.poses[1, i, j] = pose_b[i, j]
+            work.poses[0, row, j] = pose_a[row, j]
+            work.poses[1, row, j] = pose_b[row, j]
     write_motions(work.motions, a, b, work.poses[0], work.poses[1])
     take_pose(work, a, b)
     return True
@@ -97,7 +100,7 @@ def _witness_meets(a, b, work):
 
 
 @inlined
-def collide_all(a, b, work, poses_a, poses_b, answers):
+def collide_all(a, b, work):
     """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, or UNFINISHED.
 
     A question that is not finished for want of budget goes on when it is asked again; then it is about one pose.
@@ -106,15 +109,15 @@ def collide_all(a, b, work, poses_a, poses_b, answers):
     if counters[COHERENT] == 0:
         counters[WITNESS] = 0  # it belongs to other bodies
     answer = APART
-    for i in range(len(poses_a)):
+    for i in range(work.sizes[ASKED]):
         if counters[RESUMED] == 0:
-            if not _place(a, b, poses_a[i], poses_b[i], work):
+            if not _place(a, b, i, work):
                 return NOT_RIGID
             if surely_farther_apart(a, b, work.poses[0], work.poses[1], 0.0):
-                answers[i] = answer = FAR_APART
+                work.answers[i] = answer = FAR_APART
                 continue
             if _witness_meets(a, b, work):
-                answers[i] = answer = MEETING
+                work.answers[i] = answer = MEETING
                 continue
             choose_mode(work, 0.0)
             _prepare(a, b, 0.0, 0, work)
@@ -128,21 +131,21 @@ def collide_all(a, b, work, poses_a, poses_b, answers):
         counters[WITNESS] = meeting
         far = counters[FRONT_FAR] != 0 if counters[MODE] == SWEEP else alone
         answer = MEETING if meeting else FAR_APART if far else APART
-        answers[i] = answer
+        work.answers[i] = answer
     return answer
 
 
 @inlined
-def find_contacts(a, b, work, poses_a, poses_b):
+def find_contacts(a, b, work):
     """Fill work.pairs; return the number of poses that are done, or NOT_RIGID, or UNFINISHED.
 
     Called again it goes on where it stopped.
     """
     counters = work.counters
-    while counters[POSE] < len(poses_a):
+    while counters[POSE] < work.sizes[ASKED]:
         i = counters[POSE]
         if counters[RESUMED] == 0:
-            if not _place(a, b, poses_a[i], poses_b[i], work):
+            if not _place(a, b, i, work):
                 return NOT_RIGID
             choose_mode(work, 0.0)
             _prepare(a, b, 0.0, 0, work)
@@ -170,17 +173,17 @@ def _begin_with_witness(a, b, work):
 
 
 @inlined
-def find_nearest(a, b, work, poses_a, poses_b, values, points, faces):
+def find_nearest(a, b, work):
     """Distances, points that have them, and faces; return 0, or NOT_RIGID, or UNFINISHED."""
     counters = work.counters
     numbers = work.numbers
-    for i in range(len(poses_a)):
+    for i in range(work.sizes[ASKED]):
         meeting = False
         if counters[RESUMED] == 0:
             if counters[COHERENT] == 0:
                 counters[FACE_A] = 0
                 counters[FACE_B] = 0
-            if not _place(a, b, poses_a[i], poses_b[i], work):
+            if not _place(a, b, i, work):
                 return NOT_RIGID
             choose_mode(work, 0.0)
             meeting = _begin_with_witness(a, b, work)
@@ -198,21 +201,21 @@ def find_nearest(a, b, work, poses_a, poses_b, values, points, faces):
             start(work, BEST_FIRST)
         finish(work, numbers[BEST], not meeting)
         counters[WITNESS] = meeting
-        values[i] = numbers[BEST]
-        faces[2 * i] = a.order[counters[FACE_A]]
-        faces[2 * i + 1] = b.order[counters[FACE_B]]
+        work.values[i] = numbers[BEST]
+        work.faces[2 * i] = a.order[counters[FACE_A]]
+        work.faces[2 * i + 1] = b.order[counters[FACE_B]]
         for k in range(6):
-            points[6 * i + k] = numbers[POINTS + k]
+            work.points[6 * i + k] = numbers[POINTS + k]
     return 0
 
 
 @inlined
-def find_closer(a, b, work, poses_a, poses_b, answers):
+def find_closer(a, b, work):
     """Whether there are points no farther apart than the clearance, for each pose; return the last, or NOT_RIGID."""
     closer = False
     clearance = work.numbers[CLEARANCE]
-    for i in range(len(poses_a)):
-        if not _place(a, b, poses_a[i], poses_b[i], work):
+    for i in range(work.sizes[ASKED]):
+        if not _place(a, b, i, work):
             return NOT_RIGID
         closer = False
         if not surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
@@ -220,22 +223,22 @@ def find_closer(a, b, work, poses_a, poses_b, answers):
             _prepare(a, b, clearance, BEST_FIRST, work)
             closer = traverse(Within(work.poses, clearance), a, b, work)
             finish(work, clearance, not closer)
-        answers[i] = closer
+        work.answers[i] = closer
     return np.int64(closer)
 
 
 @inlined
-def visit_all(leaf, a, b, work, poses_a, poses_b):
+def visit_all(leaf, a, b, work):
     """Call a leaf operation for all pairs within the clearance; return the number of poses done, or NOT_RIGID.
 
     Called again it goes on where it stopped.
     """
     counters = work.counters
     clearance = work.numbers[CLEARANCE]
-    while counters[POSE] < len(poses_a):
+    while counters[POSE] < work.sizes[ASKED]:
         i = counters[POSE]
         if counters[RESUMED] == 0:
-            if not _place(a, b, poses_a[i], poses_b[i], work):
+            if not _place(a, b, i, work):
                 return NOT_RIGID
             choose_mode(work, clearance)
             _prepare(a, b, clearance, 0, work)

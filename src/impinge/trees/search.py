@@ -15,7 +15,7 @@ from impinge.geometry.mesh import Mesh
 from impinge.trees.answers import MEETING
 from impinge.trees.body import Handle
 from impinge.trees.obb import OBBTree
-from impinge.trees.work import ANSWERS, FACES, KINDS, POINTS_AT, VALUES, Workspace
+from impinge.trees.work import KINDS, Results, Workspace
 
 if TYPE_CHECKING:
     from impinge.trees.tree import Tree
@@ -108,9 +108,7 @@ class TreeSearch:
         box_tests, triangle_tests = work.tests()
         self.statistics = Statistics(box_tests, triangle_tests, contacts)
 
-    def _ask(
-        self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: dict[int, NDArray[Any]]
-    ) -> Any:
+    def _ask(self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: Results) -> Any:
         work.ask(poses_a, poses_b, results)
         return getattr(self._a.kernels, name)(self._a.address, self._b.address, work.address)
 
@@ -118,7 +116,7 @@ class TreeSearch:
         """APART, MEETING or FAR_APART for each pose."""
         work = self._workspace()
         answers = np.empty(len(poses_a), dtype=np.int8)
-        self._ask("collides", work, poses_a, poses_b, {ANSWERS: answers})
+        self._ask("collides", work, poses_a, poses_b, Results(answers))
         self._tell(work, int(np.count_nonzero(answers == MEETING)))
         return answers
 
@@ -159,7 +157,7 @@ class TreeSearch:
             work.first_pose()
             done = 0
             while done < len(some_a):
-                done = self._ask("contacts", work, some_a, some_b, {})
+                done = self._ask("contacts", work, some_a, some_b, Results())
                 yield first, work.take_pairs()
 
     def distance(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
@@ -169,7 +167,7 @@ class TreeSearch:
         values = np.empty(count)
         points = np.empty((count, 2, 3))
         faces = np.empty((count, 2), dtype=np.int32)
-        self._ask("distance", work, poses_a, poses_b, {VALUES: values, POINTS_AT: points, FACES: faces})
+        self._ask("distance", work, poses_a, poses_b, Results(values=values, points=points, faces=faces))
         self._tell(work, int(np.count_nonzero(values == 0.0)))
         return values, points, faces
 
@@ -177,6 +175,6 @@ class TreeSearch:
         work = self._workspace()
         work.set_clearance(clearance)
         answers = np.empty(len(poses_a), dtype=np.bool_)
-        self._ask("closer_than", work, poses_a, poses_b, {ANSWERS: answers})
+        self._ask("closer_than", work, poses_a, poses_b, Results(answers))
         self._tell(work, int(np.count_nonzero(answers)))
         return answers

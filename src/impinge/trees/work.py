@@ -13,7 +13,8 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.geometry.cast import Floats
-from impinge.jit import address_of, array_from, inlined
+from impinge.jit import inlined
+from impinge.memory import address_of, table
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import MOTION_COLUMNS
 
@@ -64,8 +65,12 @@ OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
 
 NO_BUDGET = 1 << 62
 
-LARGEST_RESULT = 1 << 48
-"""Kernels are given the start of a result; its end is where the poses end."""
+# Places in ``sizes``.
+ASKED = 0
+"""The number of poses that are asked about."""
+PAIRS_ROOM = 1
+FRONT_ROOM = 2
+_SIZES = 3
 
 LARGEST_FRONT = 1 << 24
 """Entries; 256 MB."""
@@ -131,19 +136,31 @@ class Work(NamedTuple):
     """(3, 12) float64: b seen from a in world units: now, in the pose before, and when the front was made."""
     poses: Any
     """(2, 4, 4) the poses of a and b."""
+    sizes: Any
+    asked_a: Any
+    asked_b: Any
+    """(n, 4, 4) the poses that are asked about."""
+    answers: Any
+    """(n,) int8, or:"""
+    values: Any
+    """(n,) distances,"""
+    points: Any
+    """(n * 6,) the points that have them,"""
+    faces: Any
+    """(n * 2,) int32: and their faces."""
 
 
 _COLUMNS = len(Work._fields)
-_SIZES = 3
-_POSES = _COLUMNS + _SIZES
-_RESULTS = _POSES + 3
-_HEADER = _RESULTS + 4
+_ASKED_AT = Work._fields.index("asked_a")
 
-# Results: answers, or distances with points and faces.
-ANSWERS = 0
-VALUES = 1
-POINTS_AT = 2
-FACES = 3
+
+class Results(NamedTuple):
+    """Where the results of a question go, as far as it has them."""
+
+    answers: NDArray[np.bool_] | NDArray[np.int8] = np.zeros(0, dtype=np.int8)
+    values: Floats = np.zeros(0)
+    points: Floats = np.zeros(0)
+    faces: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
 class Workspace:
@@ -166,12 +183,14 @@ class Workspace:
         self.pairs = np.zeros(1 << 14, dtype=np.int64)
         self.stack = 4096
         self.front = front
+        self._sizes = np.zeros(_SIZES, dtype=np.int64)
         self._allocate()
         self.single_poses = self.poses.data.cast("B")
         """Both poses as bytes: filling them this way takes a quarter of the time of an assignment to the array."""
         self.ask_single()
 
     def _allocate(self) -> None:
+        nowhere = Results()
         self._work = Work(
             np.zeros((self.stack, 2), dtype=np.int32),
             np.zeros(self.stack, dtype=np.float32),
@@ -182,23 +201,26 @@ class Workspace:
             self.numbers,
             *self._small,
             self.poses,
+            self._sizes,
+            self.poses[:1],
+            self.poses[1:],
+            *nowhere,
         )
+        self._sizes[:] = 1, len(self.pairs), self.front
         if config.DISABLE_JIT:
             self.address: Any = self
             return
-        sizes = [self.stack, len(self.pairs), self.front]
-        self._header = np.zeros(_HEADER, dtype=np.int64)
-        self._header[:_POSES] = [address_of(array) for array in self._work] + sizes
+        self._header = np.array([address_of(array) for array in self._work] + [self.stack], dtype=np.int64)
         self.address = address_of(self._header)
 
-    def ask(self, poses_a: Floats, poses_b: Floats, results: dict[int, NDArray[Any]]) -> None:
+    def ask(self, poses_a: Floats, poses_b: Floats, results: Results) -> None:
         """Say which poses the next question is about, and where its results go."""
-        self._asked = (poses_a, poses_b, results)
         self.is_single = False
+        asked = (poses_a, poses_b, *(result.reshape(-1) for result in results))
+        self._work = Work(*self._work[:_ASKED_AT], *asked)
+        self._sizes[ASKED] = len(poses_a)
         if not config.DISABLE_JIT:
-            self._header[_POSES : _POSES + 3] = [address_of(poses_a), address_of(poses_b), len(poses_a)]
-            for place, result in results.items():
-                self._header[_RESULTS + place] = address_of(result)
+            self._header[_ASKED_AT:_COLUMNS] = [address_of(array) for array in asked]
 
     def ask_single(self) -> None:
         """The next questions are about the poses in ``single_poses``."""
@@ -206,13 +228,7 @@ class Workspace:
         self.values = np.zeros(1)
         self.points = np.zeros((2, 3))
         self.faces = np.zeros(2, dtype=np.int32)
-        results: dict[int, NDArray[Any]] = {
-            ANSWERS: self.answers,
-            VALUES: self.values,
-            POINTS_AT: self.points,
-            FACES: self.faces,
-        }
-        self.ask(self.poses[:1], self.poses[1:], results)
+        self.ask(self.poses[:1], self.poses[1:], Results(self.answers, self.values, self.points, self.faces))
         self.is_single = True
 
     def begin(self, stack: int) -> None:
@@ -270,45 +286,45 @@ if config.DISABLE_JIT:
         """The arrays of a workspace."""
         return address._work
 
-    def poses_at(address: Any) -> Any:
-        """The poses of a and b that are asked about."""
-        return address._asked[:2]
-
-    def result_at(address: Any, i: Any, dtype: Any) -> Any:
-        """Where result i goes, without its shape."""
-        return address._asked[2][i].reshape(-1)
-
 else:
-
-    @inlined
-    def poses_at(address):
-        header = array_from(address, (_HEADER,), np.int64)
-        shape = (header[_POSES + 2], 4, 4)
-        return array_from(header[_POSES], shape, np.float64), array_from(header[_POSES + 1], shape, np.float64)
-
-    @inlined
-    def result_at(address, i, dtype):
-        header = array_from(address, (_HEADER,), np.int64)
-        return array_from(header[_RESULTS + i], (LARGEST_RESULT,), dtype)
+    _addresses = table(np.int64)
+    _integers = table(np.int64)
+    _doubles = table(np.float64)
+    _floats = table(np.float32)
+    _faces = table(np.int32)
+    _answers = table(np.int8)
+    _pairs_of_refs = table(np.int32, 2)
+    _front_refs = table(np.int32, 3)
+    _motions = table(np.float32, MOTION_COLUMNS)
+    _placements = table(np.float64, 12)
+    _poses = table(np.float64, 4, 4)
 
     @inlined
     def work_at(address):
-        header = array_from(address, (_HEADER,), np.int64)
+        """The tables of a workspace."""
+        header = _addresses(address, _COLUMNS + 1)
         stack = header[_COLUMNS]
-        contacts = header[_COLUMNS + 1]
-        front = header[_COLUMNS + 2]
+        sizes = _integers(header[13], _SIZES)
+        asked = sizes[ASKED]
         return Work(
-            array_from(header[0], (stack, 2), np.int32),
-            array_from(header[1], (stack,), np.float32),
-            array_from(header[2], (contacts,), np.int64),
-            array_from(header[3], (front, 3), np.int32),
-            array_from(header[4], (front,), np.float32),
-            array_from(header[5], (_COUNTERS,), np.int64),
-            array_from(header[6], (_NUMBERS,), np.float64),
-            array_from(header[7], (4,), np.float32),
-            array_from(header[8], (WIDTH,), np.float32),
-            array_from(header[9], (WIDTH,), np.float32),
-            array_from(header[10], (2, MOTION_COLUMNS), np.float32),
-            array_from(header[11], (3, 12), np.float64),
-            array_from(header[12], (2, 4, 4), np.float64),
+            _pairs_of_refs(header[0], stack),
+            _floats(header[1], stack),
+            _integers(header[2], sizes[PAIRS_ROOM]),
+            _front_refs(header[3], sizes[FRONT_ROOM]),
+            _floats(header[4], sizes[FRONT_ROOM]),
+            _integers(header[5], _COUNTERS),
+            _doubles(header[6], _NUMBERS),
+            _floats(header[7], 4),
+            _floats(header[8], WIDTH),
+            _floats(header[9], WIDTH),
+            _motions(header[10], 2),
+            _placements(header[11], 3),
+            _poses(header[12], 2),
+            sizes,
+            _poses(header[14], asked),
+            _poses(header[15], asked),
+            _answers(header[16], asked),
+            _doubles(header[17], asked),
+            _doubles(header[18], 6 * asked),
+            _faces(header[19], 2 * asked),
         )

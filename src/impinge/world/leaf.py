@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.geometry.cast import Floats, as_clearance
 from impinge.geometry.mesh import Mesh
 from impinge.trees.search import contact_columns, handle_of
-from impinge.trees.work import Workspace
+from impinge.trees.work import Results, Workspace
 from impinge.world.batch import Batch
 
 
@@ -57,7 +57,7 @@ class LeafOperation:
         work = Workspace()
         work.begin(one.stack + other.stack)
         work.set_clearance(as_clearance(within))
-        work.ask(batch.poses_a, batch.poses_b, {})
+        work.ask(batch.poses_a, batch.poses_b, Results())
         values = np.zeros(len(work.pairs))
         keys_found, values_found = [np.empty(0, dtype=np.int64)], [np.empty(0)]
         done = 0

@@ -1,7 +1,7 @@
-"""Fill the kernel cache ahead of time: ask every question once, so that every kernel is compiled.
+"""Fill the kernel cache ahead of time, in two processes.
 
-Compilation is serial within a process.  So the questions about distances are asked by a second
-process meanwhile, and its kernels are then taken from the cache.
+Compilation is serial within a process.  So the kernels that search through trees, which are known by their
+arguments alone, are compiled by a second process meanwhile, and are then taken from the cache.
 """
 
 from __future__ import annotations
@@ -11,56 +11,97 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 
+import numpy as np
+from numba.core import config
+
 from impinge.geometry.mesh import Mesh
+from impinge.geometry.results import ContactKind
 from impinge.trees.search import handle_of
-from impinge.world import query
+
+VERBS = {
+    "collides": ("trees", "collides", "solids"),
+    "contacts": ("trees", "contacts", "construction"),
+    "distance": ("trees", "distance", "construction", "solids"),
+    "closer_than": ("trees", "closer_than", "solids"),
+    "relation": ("trees", "contacts", "solids"),
+}
+"""Which parts are behind each verb."""
 
 _TETRAHEDRON = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
     [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
     solid=True,
 )
+_AT_REST = np.eye(4)[None]
+_SAME_FACE = np.array([[0, 0, 0, ContactKind.COPLANAR]])
 
-QUESTIONS: dict[str, Callable[[], object]] = {
-    "contacts": lambda: query.contacts(_TETRAHEDRON, _TETRAHEDRON),
-    "collides": lambda: query.collides(_TETRAHEDRON, _TETRAHEDRON),
-    "relation": lambda: query.relation(_TETRAHEDRON, _TETRAHEDRON),
-    "distance": lambda: query.distance(_TETRAHEDRON, _TETRAHEDRON),
-    "closer_than": lambda: query.closer_than(_TETRAHEDRON, _TETRAHEDRON, 0.0),
+
+def _compile_trees() -> None:
+    handle_of(_TETRAHEDRON)
+
+
+def _compile_construction() -> None:
+    from impinge.world.tree_method import TreeMethod
+
+    TreeMethod(_TETRAHEDRON, _TETRAHEDRON).constructed(_AT_REST, _AT_REST, _SAME_FACE)
+
+
+def _compile_solids() -> None:
+    from impinge.trees.solids import TreeSolids
+
+    solids = TreeSolids(_TETRAHEDRON, _TETRAHEDRON)
+    solids.cells_at_contacts(_AT_REST, _AT_REST, _SAME_FACE, np.zeros(1, dtype=np.int64))
+    solids.pieces_inside(0, np.zeros(1, dtype=np.int64), _AT_REST, _AT_REST, np.zeros((1, 1), dtype=np.bool_))
+
+
+def _search(name: str) -> Callable[[], None]:
+    def compile_search() -> None:
+        from impinge.trees import obb_kernels
+
+        if not config.DISABLE_JIT:
+            getattr(obb_kernels, name).compile("(int64, int64, int64)")
+
+    return compile_search
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "trees": _compile_trees,
+    "construction": _compile_construction,
+    "solids": _compile_solids,
+    "collides": _search("collides"),
+    "distance": _search("distance"),
+    "contacts": _search("contacts"),
+    "closer_than": _search("closer_than"),
 }
 
-_MEANWHILE = ("distance", "closer_than")
-"""Compiled by the second process."""
+_MEANWHILE = ("distance", "contacts", "closer_than")
+"""Compiled by the second process: about half of the work."""
 
 
 def compile_everything(
-    progress: Callable[[int, int], None] | None = None, questions: tuple[str, ...] = tuple(QUESTIONS)
+    progress: Callable[[int, int], None] | None = None, verbs: tuple[str, ...] = tuple(VERBS)
 ) -> None:
-    """Compile the kernels behind the named verbs; ``progress(done, total)`` is called at the start and after each."""
+    """Compile the kernels behind the named verbs; ``progress(done, total)`` tells of the parts."""
     from impinge.jit import without_progress_line
 
     show = progress or (lambda done, total: None)
-    ordered = [name for name in QUESTIONS if name in questions]
-    meanwhile = [name for name in ordered if name in _MEANWHILE]
-    helper = None
-    try:
-        with without_progress_line() if progress else nullcontext():
-            show(0, len(ordered))
-            handle_of(_TETRAHEDRON)  # both processes need the kernels that build trees
-            if meanwhile and len(meanwhile) < len(ordered):
-                command = [sys.executable, "-m", "impinge.world.warmup", *meanwhile]
-                helper = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-            for done, name in enumerate(ordered, start=1):
-                if helper is not None and name in meanwhile:
-                    helper.wait()
-                QUESTIONS[name]()
-                show(done, len(ordered))
-    finally:
-        if helper is not None:
-            helper.terminate()
-            helper.wait()
+    needed = {part for verb in verbs for part in VERBS[verb]}
+    parts = [name for name in PARTS if name in needed]
+    meanwhile = [name for name in parts if name in _MEANWHILE]
+    command = [sys.executable, "-m", "impinge.world.warmup", *meanwhile]
+    with without_progress_line() if progress else nullcontext():
+        show(0, len(parts))
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as helper:
+            try:
+                for done, name in enumerate(parts, start=1):
+                    if name in meanwhile:
+                        helper.wait()
+                    PARTS[name]()
+                    show(done, len(parts))
+            finally:
+                helper.terminate()
 
 
 if __name__ == "__main__":
     for _name in sys.argv[1:]:
-        QUESTIONS[_name]()
+        PARTS[_name]()
