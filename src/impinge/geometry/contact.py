@@ -10,10 +10,9 @@ way: there "from b to a" has no meaning, and the common normal is given.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from impinge.geometry.certain_crossing import NORMALS_CANCEL, PAIR_SHAPE, put_certain_crossing
 from impinge.geometry.crossing import (
     SMALLEST_SAFE_EXTENT,
     between,
@@ -21,11 +20,12 @@ from impinge.geometry.crossing import (
     largest_coordinate,
     plane_crossing,
     power_of_two_over,
-    scaled_triangle,
 )
+from impinge.geometry.face_normal import normalised, unit_normal
 from impinge.geometry.predicates import orient2d_value, orient3d, orient3d_error
 from impinge.geometry.triangle import (
     COPLANAR,
+    CROSSING,
     DISJOINT,
     canonical,
     contact_kind,
@@ -36,40 +36,15 @@ from impinge.geometry.triangle import (
     lone_height,
     on_plane,
     order_on_line,
-    pair_array,
     projection_axis,
     same_point,
     seen_turn,
     segment_meets_triangle,
 )
-from impinge.jit import POINTER, array_at, cold, inner, kernel, pointer_to
+from impinge.jit import POINTER, array_at, cold, inlined, inner, kernel, pointer_to
 
 MOST_POINTS = 6
 """The overlap of two coplanar triangles has at most six corners."""
-
-
-# Two unit normals whose difference is no longer than this are the same but for rounding (2**-30, orient2d_value).
-_CANCELLED = 2.0**-20
-
-
-@inner
-def unit_normal(t):
-    """The unit normal, correct for needles too; zero for a degenerate triangle."""
-    a, b, c = t
-    x = orient2d_value(a[1], a[2], b[1], b[2], c[1], c[2])
-    y = orient2d_value(a[2], a[0], b[2], b[0], c[2], c[0])
-    z = orient2d_value(a[0], a[1], b[0], b[1], c[0], c[1])
-    return _normalised(x, y, z)
-
-
-@inner
-def _normalised(x, y, z):
-    largest = max(abs(x), abs(y), abs(z))
-    if largest == 0.0:
-        return (0.0, 0.0, 0.0)
-    x, y, z = x / largest, y / largest, z / largest
-    length = math.sqrt(x * x + y * y + z * z)
-    return (x / length, y / length, z / length)
 
 
 @inner
@@ -78,8 +53,8 @@ def _voted_normal(normal_a, normal_b, votes_a, votes_b):
     x = votes_b * normal_b[0] - votes_a * normal_a[0]
     y = votes_b * normal_b[1] - votes_a * normal_a[1]
     z = votes_b * normal_b[2] - votes_a * normal_a[2]
-    if max(abs(x), abs(y), abs(z)) > _CANCELLED:
-        return _normalised(x, y, z)
+    if max(abs(x), abs(y), abs(z)) > NORMALS_CANCEL:
+        return normalised(x, y, z)
     return normal_b
 
 
@@ -101,22 +76,17 @@ def _chord(a, b, heights_a, heights_b, error, points):
     if tip_a == 0.0 or tip_b == 0.0:
         _store(points, 0, first[0] if tip_a == 0.0 else second[0])
         return 1, 1.0 if tip_b == 0.0 else 0.0, 1.0 if tip_a == 0.0 else 0.0
-    if order_on_line(first, second, 1, 1, error) == 0:
-        _store(points, 0, plane_crossing(first[0], first[1], second))
-        return 1, 1.0, 1.0
-    if order_on_line(first, second, 2, 2, error) == 0:
-        _store(points, 0, plane_crossing(first[0], first[2], second))
-        return 1, 1.0, 1.0
     lower = order_on_line(first, second, 2, 1, error)
-    if lower >= 0:
-        _store(points, 0, plane_crossing(first[0], first[2], second))
-    else:
-        _store(points, 0, plane_crossing(second[0], second[1], first))
     upper = order_on_line(first, second, 1, 2, error)
-    if upper <= 0:
-        _store(points, 1, plane_crossing(first[0], first[1], second))
-    else:
-        _store(points, 1, plane_crossing(second[0], second[2], first))
+    low = (first[0], first[2], second) if lower >= 0 else (second[0], second[1], first)
+    high = (first[0], first[1], second) if upper <= 0 else (second[0], second[2], first)
+    if order_on_line(first, second, 1, 1, error) == 0:
+        _store(points, 0, plane_crossing(*high))
+        return 1, 1.0, 1.0
+    _store(points, 0, plane_crossing(*low))
+    if order_on_line(first, second, 2, 2, error) == 0:
+        return 1, 1.0, 1.0
+    _store(points, 1, plane_crossing(*high))
     votes_a = (1.0 if lower <= 0 else 0.0) + (1.0 if upper >= 0 else 0.0)
     votes_b = (1.0 if lower >= 0 else 0.0) + (1.0 if upper <= 0 else 0.0)
     return 2, votes_a, votes_b
@@ -195,7 +165,7 @@ def _add_piercings(t, edges, other, points, count):
 @cold(f"int64({POINTER}, {POINTER})")
 def _flat_points(pair_pointer, points_pointer):
     """Write all corners of the intersection of triangles in one plane, or of which one is degenerate."""
-    pair = array_at(pair_pointer, (2, 3, 3))
+    pair = array_at(pair_pointer, PAIR_SHAPE)
     points = array_at(points_pointer, (2 * MOST_POINTS, 3))
     a = load_triangle(pair, 0)
     b = load_triangle(pair, 1)
@@ -251,13 +221,19 @@ def _sort_around(points, count, axis):
 # ------------------------------------------------------------------------- together
 
 
-@inner
-def _construct(a, b, kind, points):
+@cold(f"int64({POINTER}, int64, {POINTER}, {POINTER})")
+def _construct_carefully(pair_pointer, kind, points_pointer, normal_pointer):
+    """construct_contact in every case, of triangles that are not too small for floats."""
+    pair = array_at(pair_pointer, PAIR_SHAPE)
+    points = array_at(points_pointer, (2 * MOST_POINTS, 3))
+    normal = array_at(normal_pointer, (3,))
+    a = load_triangle(pair, 0)
+    b = load_triangle(pair, 1)
     error = orient3d_error(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
     heights_b = heights(a, b, error)
     heights_a = heights(b, a, error)
     if on_plane(heights_a) or on_plane(heights_b):
-        count = _flat_points(pointer_to(pair_array(a, b)), pointer_to(points))
+        count = _flat_points(pointer_to(pair), pointer_to(points))
         _put_longest_chord_first(points, count)
         if kind != COPLANAR:
             count = min(count, 2)
@@ -266,28 +242,57 @@ def _construct(a, b, kind, points):
         votes_a = 1.0 - votes_b
     else:
         count, votes_a, votes_b = _chord(a, b, heights_a, heights_b, error, points)
-    return count, _voted_normal(unit_normal(a), unit_normal(b), votes_a, votes_b)
-
-
-@inner
-def construct_contact(a, b, kind, points):
-    """Write the corners of the intersection, longest chord first; return their number and the normal.
-
-    ``points`` has room for twice MOST_POINTS; a single point is written twice.
-    """
-    extent = extent_of_pair(a, b)
-    if extent < SMALLEST_SAFE_EXTENT:
-        factor = power_of_two_over(extent, largest_coordinate(a, b))
-        count, normal = _construct(scaled_triangle(a, factor), scaled_triangle(b, factor), kind, points)
-        for i in range(count):
-            for k in range(3):
-                points[i, k] /= factor
-    else:
-        count, normal = _construct(a, b, kind, points)
+    normal[0], normal[1], normal[2] = _voted_normal(unit_normal(a), unit_normal(b), votes_a, votes_b)
     if count == 1:
         for k in range(3):
             points[1, k] = points[0, k]
-    return count, normal
+    return count
+
+
+@cold(f"float64({POINTER})")
+def _enlarge(pair_pointer):
+    """Multiply a pair that is too small for floats by a power of two, which is returned; 1 for any other."""
+    pair = array_at(pair_pointer, PAIR_SHAPE)
+    a = load_triangle(pair, 0)
+    b = load_triangle(pair, 1)
+    extent = extent_of_pair(a, b)
+    if extent >= SMALLEST_SAFE_EXTENT:
+        return 1.0
+    factor = power_of_two_over(extent, largest_coordinate(a, b))
+    for side in range(2):
+        for i in range(3):
+            for k in range(3):
+                pair[side, i, k] *= factor
+    return factor
+
+
+@inlined
+def _surely_large(pair, kind):
+    """Whether a pair is certainly not too small for floats.
+
+    The extent of triangles that cross is no less than 2**-53 of any coordinate, because their coordinates differ.
+    """
+    largest = max(abs(pair[0, 0, 0]), abs(pair[0, 0, 1]), abs(pair[0, 0, 2]))
+    return kind == CROSSING and largest > 2.0**53 * SMALLEST_SAFE_EXTENT
+
+
+@inlined
+def construct_contact(pair, kind, points, normal):
+    """Write the corners of the intersection, longest chord first, and the normal; return the number of corners.
+
+    ``pair`` is an array of PAIR_SHAPE with two triangles, which are not kept.  ``points`` has room for twice
+    MOST_POINTS; a single point is written twice.
+    """
+    factor = 1.0 if _surely_large(pair, kind) else _enlarge(pointer_to(pair))
+    if kind == CROSSING and put_certain_crossing(pair, points, normal):
+        count = 2
+    else:
+        count = _construct_carefully(pointer_to(pair), kind, pointer_to(points), pointer_to(normal))
+    if factor != 1.0:
+        for i in range(max(count, 2)):
+            for k in range(3):
+                points[i, k] /= factor
+    return count
 
 
 # ---------------------------------------------------------------------------- batches
@@ -296,19 +301,20 @@ def construct_contact(a, b, kind, points):
 @kernel
 def _intersections(a, b, kinds, counts, corners, normals):
     points = np.empty((2 * MOST_POINTS, 3))
+    pair = np.empty(PAIR_SHAPE)
     for i in range(len(a)):
         s = load_triangle(a, i)
-        t = load_triangle(b, i)
-        kind = contact_kind(s, t)
+        kind = contact_kind(s, load_triangle(b, i))
         kinds[i] = kind
         if kind == DISJOINT:
             continue
-        count, normal = construct_contact(s, t, kind, points)
+        pair[0, :, :3] = a[i]
+        pair[1, :, :3] = b[i]
+        count = construct_contact(pair, kind, points, normals[i])
         if kind == COPLANAR:
             _sort_around(points, count, projection_axis(s)[0])
         counts[i] = count
         corners[i, :count] = points[:count]
-        _store(normals, i, normal)
 
 
 def triangle_intersections(a, b):

@@ -21,7 +21,7 @@ from impinge.jit import cold, inner
 # than this part of the extent: below it the rounding of the heights would be seen in the point.
 _SHALLOW = 2.0**-5
 
-SMALLEST_SAFE_EXTENT = 2.0**-300
+SMALLEST_SAFE_EXTENT = 2.0**-150
 """Pairs smaller than this are scaled up before normals and points in a plane are computed in floats."""
 
 
