@@ -112,8 +112,8 @@ def fill(address: Any, stack: int, pairs: int, front: int) -> None:
         work.pairs[i] = 3
     for i in range(front):
         work.front_refs[i, 0] = work.front_refs[i, 1] = work.front_refs[i, 2] = 4
-        work.front_bounds[i] = 5
-    for i in range(4):
+        work.front_keys[i] = 5
+    for i in range(2):
         work.reach[i] = 8
     for i in range(WIDTH):
         work.lanes[i] = 9
@@ -121,7 +121,7 @@ def fill(address: Any, stack: int, pairs: int, front: int) -> None:
     for i in range(2):
         for j in range(MOTION_COLUMNS):
             work.motions[i, j] = 11
-    for i in range(3):
+    for i in range(2):
         for j in range(12):
             work.placements[i, j] = 12
     for i in range(2):
@@ -145,7 +145,7 @@ def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
     fill(work.address, work.stack, len(work.pairs), front)
     for value, array in enumerate(work._work[:13], start=1):
         assert (array == value).all()  # and nothing was written elsewhere: the arrays do not overlap
-    assert [len(work._work.refs), len(work._work.front_bounds)] == [work.stack, front]
+    assert [len(work._work.refs), len(work._work.front_keys)] == [work.stack, front]
 
 
 def test_a_workspace_grows() -> None:
@@ -156,7 +156,7 @@ def test_a_workspace_grows() -> None:
     work.counters[FRONT_FULL] = 1
     work.begin(10)
     assert work.stack == len(work._work.refs) == 5000
-    assert sizes(work.address)[2] == len(work._work.front_bounds) > 4
+    assert sizes(work.address)[2] == len(work._work.front_keys) > 4
     assert work.counters[FRONT] == -1
     assert work.counters[COHERENT] == 1
     assert work.counters[FRONT_FULL] == 0
@@ -217,16 +217,13 @@ def test_poses_and_results_travel() -> None:
 def test_counters_have_places_of_their_own() -> None:
     names = [
         "OPEN", "BOX_TESTS", "TRIANGLE_TESTS", "FOUND", "BUDGET", "FACE_A", "FACE_B", "POSE", "RESUMED", "MODE",
-        "FRONT", "COHERENT", "WITNESS", "SWEPT", "SEEN", "FRONT_FAR", "FRONT_FULL", "TESTS_BEFORE", "PLAIN_TESTS",
-        "PAUSE", "HEAP", "HEAP_LEFT",
+        "FRONT", "COHERENT", "WITNESS", "SWEPT", "SWEEP_END", "SEEN", "FRONT_FULL", "TESTS_BEFORE", "PLAIN_TESTS",
+        "PAUSE", "LAST_PAUSE", "RECORDED", "HEAP", "HEAP_LEFT",
     ]  # fmt: skip
-    places = [getattr(work_module, name) for name in names]
+    places = [getattr(work_module, name) for name in names] + [work_module.PLAIN_TESTS + 1]
     assert len(set(places)) == len(places)
     assert max(places) < len(Workspace().counters)
     numbers = [work_module.BEST, *range(work_module.POINTS, work_module.POINTS + 6)]
-    numbers += [
-        getattr(work_module, name)
-        for name in ("SLACK", "FRONT_REACH", "MOVED", "STEP", "CLEARANCE", "WIDENED", "STEPS")
-    ]
+    numbers += [getattr(work_module, name) for name in ("REACH", "MOVED", "CLEARANCE")]
     assert len(set(numbers)) == len(numbers)
     assert max(numbers) < len(Workspace().numbers)

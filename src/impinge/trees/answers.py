@@ -8,3 +8,5 @@ NOT_RIGID = -1
 """A pose is not a rigid motion."""
 UNFINISHED = -2
 """The budget was used up."""
+NO_ROOM = -3
+"""The workspace must grow first (Workspace.begin)."""

@@ -14,7 +14,7 @@ from impinge.geometry.triangle import CROSSING, DISJOINT, contact_kind
 from impinge.geometry.triangle_clearance import triangles_within
 from impinge.geometry.triangle_distance import disjoint_distance
 from impinge.jit import inlined, inner
-from impinge.trees.front import RECORD
+from impinge.trees.front import PLAIN
 from impinge.trees.lanes import count_bits, lowest_bit
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import carried_point
@@ -37,9 +37,8 @@ from impinge.trees.work import (
     PAIRS_ROOM,
     POINTS,
     POSE,
+    REACH,
     TRIANGLE_TESTS,
-    TRIANGLES,
-    WIDENED,
 )
 
 
@@ -128,8 +127,8 @@ def _children_in_reach(near, node, other, motion, side, work):
 
 
 def _meeting_candidates(leaf, near, node, other, motion, side, work):
-    if work.counters[MODE] == RECORD:
-        return _children_in_reach(near, node, other, motion, side, work)
+    if work.counters[MODE] != PLAIN:
+        _children_in_reach(near, node, other, motion, side, work)  # for the bounds
     return meeting_children(near, node, other, motion.margin, work.lanes)
 
 
@@ -141,6 +140,11 @@ candidates.of(AllContacts)(_meeting_candidates)
 def _filtered(near, far, node, slots, far_ref, motion, work):
     """The slots of triangles that may meet the far one, and of those the slots that certainly cross it."""
     numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin,)
+    if work.counters[MODE] != PLAIN:
+        slots &= triangle_bounds(near.corners, node, numbers + (np.float32(0.0),), work.corner_lanes)
+        if slots == 0:
+            return slots, slots
+        return slots, slots & surely_crossing(near.corners, node, numbers, work.corner_lanes)
     slots &= no_plane_separates(near.corners, node, numbers, work.corner_lanes)
     if slots != 0:
         slots &= maybe_meeting(near.corners, node, numbers, work.corner_lanes)
@@ -229,11 +233,9 @@ def _squared_reach(distance, unit):
 @inlined
 def set_reach(work, side, distance, near_unit, far_unit):
     """Only pairs that may be within the distance are of interest from now on."""
-    wide = distance + work.numbers[WIDENED]
-    work.reach[side] = _squared_reach(wide, near_unit)
-    work.reach[1 - side] = _squared_reach(wide, far_unit)
-    work.reach[TRIANGLES + side] = _squared_reach(distance, near_unit)
-    work.reach[TRIANGLES + 1 - side] = _squared_reach(distance, far_unit)
+    work.numbers[REACH] = distance
+    work.reach[side] = _squared_reach(distance, near_unit)
+    work.reach[1 - side] = _squared_reach(distance, far_unit)
 
 
 def in_reach(leaf, near, node, other, motion, side, work):
@@ -260,9 +262,10 @@ def _nearest_slot(bounds, slots):
 @inlined
 def _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work):
     """The slots that may be in reach; their lower bounds go to work.corner_lanes."""
-    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin, work.reach[TRIANGLES + side])
+    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin, work.reach[side])
     work.counters[TRIANGLE_TESTS] += count_bits(slots)
-    slots &= planes_within(near.corners, node, numbers, work.corner_lanes)
+    if work.counters[MODE] == PLAIN:  # else the bounds of all are wanted
+        slots &= planes_within(near.corners, node, numbers, work.corner_lanes)
     if slots != 0:
         slots &= triangle_bounds(near.corners, node, numbers, work.corner_lanes)
     return slots
@@ -318,7 +321,7 @@ def _nearest(leaf, near, far, node, slots, far_ref, motion, side, work):
     while slots != 0:
         k = _nearest_slot(work.corner_lanes, slots)
         slots &= ~(np.int64(1) << k)
-        if work.corner_lanes[k] > work.reach[TRIANGLES + side]:
+        if work.corner_lanes[k] > work.reach[side]:
             break
         here = place_of(near, node * WIDTH + k)
         near_triangle = posed_triangle(leaf.poses, side, near, here)

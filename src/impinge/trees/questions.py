@@ -7,8 +7,8 @@ import numpy as np
 from impinge.geometry.pose import is_rigid
 from impinge.geometry.triangle import DISJOINT, contact_kind
 from impinge.jit import inlined, inner
-from impinge.trees.answers import APART, FAR_APART, MEETING, NOT_RIGID, UNFINISHED
-from impinge.trees.front import RECORD, SWEEP, choose_mode, finish, record, take_pose
+from impinge.trees.answers import APART, FAR_APART, MEETING, NO_ROOM, NOT_RIGID, UNFINISHED
+from impinge.trees.front import PLAIN, SWEEP, choose_mode, finish, roots_are_apart, take_pose
 from impinge.trees.leaf_operations import (
     AllContacts,
     FirstContact,
@@ -30,18 +30,21 @@ from impinge.trees.work import (
     COHERENT,
     FACE_A,
     FACE_B,
-    FRONT_FAR,
-    FRONT_REACH,
+    FRONT_FULL,
+    HEAP,
+    HEAP_LEFT,
     MODE,
-    MOVED,
     OPEN,
     POINTS,
     POSE,
     RESUMED,
-    SLACK,
     TESTS_BEFORE,
     WITNESS,
 )
+
+# Kinds of questions, whose work is counted apart: those about distances take more.
+CONTACTS = 0
+DISTANCES = 1
 
 _rigid = inner(is_rigid)
 
@@ -78,7 +81,18 @@ def _place(a, b, i, work):
 def _prepare(a, b, reach, best_first, work):
     """Get ready to look for pairs up to the distance ``reach``."""
     set_reach(work, 0, reach, a.unit, b.unit)
-    start(work, best_first)
+    _start_search(work, best_first)
+
+
+@inlined
+def _start_search(work, best_first):
+    """From the roots, or along the front."""
+    if work.counters[MODE] == SWEEP:
+        work.counters[OPEN] = 0
+        work.counters[HEAP] = 0
+        work.counters[HEAP_LEFT] = 0
+    else:
+        start(work, best_first)
 
 
 @inlined
@@ -106,6 +120,8 @@ def collide_all(a, b, work):
     A question that is not finished for want of budget goes on when it is asked again; then it is about one pose.
     """
     counters = work.counters
+    if counters[FRONT_FULL] != 0:
+        return NO_ROOM
     if counters[COHERENT] == 0:
         counters[WITNESS] = 0  # it belongs to other bodies
     answer = APART
@@ -119,17 +135,15 @@ def collide_all(a, b, work):
             if _witness_meets(a, b, work):
                 work.answers[i] = answer = MEETING
                 continue
-            choose_mode(work, 0.0)
+            choose_mode(work)
             _prepare(a, b, 0.0, 0, work)
         meeting = traverse(FirstContact(work.poses), a, b, work)
         if out_of_budget(work, meeting):
             return UNFINISHED
-        finish(work, 0.0, not meeting)
         alone = counters[BOX_TESTS] == counters[TESTS_BEFORE] + 1
-        if counters[MODE] == RECORD:
-            counters[FRONT_FAR] = alone
+        far = alone if counters[MODE] == PLAIN else roots_are_apart(work)
+        finish(work, CONTACTS)
         counters[WITNESS] = meeting
-        far = counters[FRONT_FAR] != 0 if counters[MODE] == SWEEP else alone
         answer = MEETING if meeting else FAR_APART if far else APART
         work.answers[i] = answer
     return answer
@@ -142,12 +156,14 @@ def find_contacts(a, b, work):
     Called again it goes on where it stopped.
     """
     counters = work.counters
+    if counters[FRONT_FULL] != 0 and counters[POSE] == 0:
+        return NO_ROOM
     while counters[POSE] < work.sizes[ASKED]:
         i = counters[POSE]
         if counters[RESUMED] == 0:
             if not _place(a, b, i, work):
                 return NOT_RIGID
-            choose_mode(work, 0.0)
+            choose_mode(work)
             _prepare(a, b, 0.0, 0, work)
         full = traverse(AllContacts(work.poses), a, b, work)
         if out_of_budget(work, False):
@@ -155,7 +171,7 @@ def find_contacts(a, b, work):
         if full:
             counters[RESUMED] = 1
             return i
-        finish(work, 0.0, True)
+        finish(work, CONTACTS)
         counters[RESUMED] = 0
         counters[POSE] += 1
     return counters[POSE]
@@ -177,6 +193,8 @@ def find_nearest(a, b, work):
     """Distances, points that have them, and faces; return 0, or NOT_RIGID, or UNFINISHED."""
     counters = work.counters
     numbers = work.numbers
+    if counters[FRONT_FULL] != 0:
+        return NO_ROOM
     for i in range(work.sizes[ASKED]):
         meeting = False
         if counters[RESUMED] == 0:
@@ -185,21 +203,14 @@ def find_nearest(a, b, work):
                 counters[FACE_B] = 0
             if not _place(a, b, i, work):
                 return NOT_RIGID
-            choose_mode(work, 0.0)
+            choose_mode(work)
             meeting = _begin_with_witness(a, b, work)
-            start(work, BEST_FIRST)
-        while not meeting:
+            _start_search(work, BEST_FIRST)
+        if not meeting:
             meeting = traverse(Nearest(work.poses), a, b, work)
             if out_of_budget(work, meeting):
                 return UNFINISHED
-            beyond = numbers[BEST] + numbers[MOVED] >= numbers[FRONT_REACH] + numbers[SLACK]
-            if counters[MODE] != SWEEP or meeting or not beyond:
-                break
-            # The bodies parted, and something outside of the front may be nearer by now.
-            record(work)
-            set_reach(work, 0, numbers[BEST], a.unit, b.unit)
-            start(work, BEST_FIRST)
-        finish(work, numbers[BEST], not meeting)
+        finish(work, DISTANCES)
         counters[WITNESS] = meeting
         work.values[i] = numbers[BEST]
         work.faces[2 * i] = a.order[counters[FACE_A]]
@@ -214,15 +225,17 @@ def find_closer(a, b, work):
     """Whether there are points no farther apart than the clearance, for each pose; return the last, or NOT_RIGID."""
     closer = False
     clearance = work.numbers[CLEARANCE]
+    if work.counters[FRONT_FULL] != 0:
+        return NO_ROOM
     for i in range(work.sizes[ASKED]):
         if not _place(a, b, i, work):
             return NOT_RIGID
         closer = False
         if not surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
-            choose_mode(work, clearance)
+            choose_mode(work)
             _prepare(a, b, clearance, BEST_FIRST, work)
             closer = traverse(Within(work.poses, clearance), a, b, work)
-            finish(work, clearance, not closer)
+            finish(work, DISTANCES)
         work.answers[i] = closer
     return np.int64(closer)
 
@@ -240,7 +253,7 @@ def visit_all(leaf, a, b, work):
         if counters[RESUMED] == 0:
             if not _place(a, b, i, work):
                 return NOT_RIGID
-            choose_mode(work, clearance)
+            choose_mode(work)
             _prepare(a, b, clearance, 0, work)
         if traverse(leaf, a, b, work):
             counters[RESUMED] = 1

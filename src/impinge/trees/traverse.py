@@ -22,12 +22,23 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.jit import generic, inlined
-from impinge.trees.front import RECORD, SWEEP, keep, watch
+from impinge.trees.front import (
+    NOWHERE,
+    PAIR,
+    PLAIN,
+    TRIANGLES,
+    keep_children,
+    keep_pair,
+    keep_triangles,
+    next_entry,
+    read_entry,
+    strike,
+)
 from impinge.trees.lanes import count_bits, lowest_bit
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import SCALE, motion_at
 from impinge.trees.volumes import carried, size_of
-from impinge.trees.work import BOX_TESTS, BUDGET, FRONT, HEAP, HEAP_LEFT, MODE, MOVED, OPEN, SWEPT, TRIANGLES
+from impinge.trees.work import BOX_TESTS, BUDGET, HEAP, HEAP_LEFT, MODE, OPEN
 
 USED = 8
 """Where the bits of used slots begin in ``slots``; below them are the bits of slots that hold a triangle."""
@@ -44,12 +55,6 @@ def visit(leaf, near, far, node, slots, far_ref, motion, side, work):
 
     ``side`` is 0 where near is a, 1 where near is b.
     """
-
-
-ALL_SLOTS = 255
-
-# Rounds a float32 conversion up, and the difference that is taken of it.
-_UP = 1.0 + 2.0**-20
 
 
 ABOVE_ROOT = -1
@@ -124,18 +129,16 @@ def _pop_heap(work, last):
 
 
 @inlined
-def _open(leaf, near, far, near_ref, far_ref, side, work, height, best_first):
-    """Compare the children of near with far; return the node, its triangles to visit, and the height of the stack."""
-    node = np.int64(near.child[near_ref]) if near_ref != ABOVE_ROOT else np.int64(0)
+def _compare(leaf, near, far, node, far_ref, asked, side, work):
+    """Compare children (bits) of a node with a volume of far; return those that must be looked at."""
     motion = motion_at(work.motions, side)
-    other = carried(far, far_ref, motion)
-    used = np.int64(near.slots[node])
-    bits = candidates(leaf, near, node, other, motion, side, work) & (used >> USED)
-    work.counters[BOX_TESTS] += count_bits(used >> USED)
-    triangles = np.int64(0)
-    if far.child[far_ref] < 0:
-        triangles = bits & used
-        bits &= ~used
+    work.counters[BOX_TESTS] += count_bits(asked)
+    return candidates(leaf, near, node, carried(far, far_ref, motion), motion, side, work) & asked
+
+
+@inlined
+def _descend(work, node, far_ref, bits, side, height, best_first):
+    """Put children (bits) of a node, each with the far volume, on the stack; return its height."""
     base = height
     while bits != 0:
         k = lowest_bit(bits)
@@ -145,11 +148,7 @@ def _open(leaf, near, far, near_ref, far_ref, side, work, height, best_first):
         else:
             _push(work, height, node * WIDTH + k, far_ref, side, work.lanes[k], base)
         height += 1
-    if work.counters[MODE] == RECORD:
-        if triangles != 0:
-            keep(work, node, far_ref, triangles, side)
-        watch(work)
-    return node, triangles, height
+    return height
 
 
 @inlined
@@ -168,52 +167,68 @@ def traverse(leaf, a, b, work):
     from the front and from the stack: the code there is large.
     """
     counters = work.counters
-    sweeping = counters[MODE] == SWEEP
+    recording = counters[MODE] != PLAIN
     scale = work.motions[0, SCALE]
-    moved = np.float32(work.numbers[MOVED] / a.unit * _UP)
     height = counters[OPEN]  # in a register: through memory every push would wait for the last
     heap = counters[HEAP]
     answered = False
     while not answered:
-        if sweeping:
-            entry = counters[SWEPT]
-            if entry >= counters[FRONT]:
-                break
-            counters[SWEPT] = entry + 1
-            bound = work.front_bounds[entry] - moved
-            if bound > np.float32(0.0) and bound * bound > work.reach[TRIANGLES]:
-                continue
-            node = np.int64(work.front_refs[entry, 0])
-            far_ref = np.int64(work.front_refs[entry, 1])
-            triangles = np.int64(work.front_refs[entry, 2]) & ALL_SLOTS
-            side = np.int64(work.front_refs[entry, 2]) >> WIDTH
-            if side == 0:
-                near, far = a, b
-            else:
-                near, far = b, a
-        else:
-            if height == 0 or counters[BOX_TESTS] >= counters[BUDGET]:
+        entry = NOWHERE
+        kind = PAIR
+        best_first = False
+        if height > 0:
+            if counters[BOX_TESTS] >= counters[BUDGET]:
                 break
             height -= 1
             if height < heap:
                 _pop_heap(work, height)
                 heap = height
-            if work.bounds[height] > work.reach[0]:
-                continue
             ref_a = np.int64(work.refs[height, 0])
             ref_b = np.int64(work.refs[height, 1])
+            if work.bounds[height] > work.reach[0]:
+                if recording:
+                    keep_pair(work, ref_a, ref_b, work.bounds[height], a.unit)
+                continue
             if _opens_a(a, b, ref_a, ref_b, scale):
                 near, far, near_ref, far_ref, side = a, b, ref_a, ref_b, np.int64(0)
             else:
                 near, far, near_ref, far_ref, side = b, a, ref_b, ref_a, np.int64(1)
+            node = np.int64(near.child[near_ref]) if near_ref != ABOVE_ROOT else np.int64(0)
+            bits = np.int64(near.slots[node]) >> USED
             best_first = height == heap and counters[HEAP_LEFT] > 0
-            node, triangles, height = _open(leaf, near, far, near_ref, far_ref, side, work, height, best_first)
+        elif recording:
+            entry = next_entry(work)
+            if entry == NOWHERE:
+                break
+            node, far_ref, bits, side, kind = read_entry(work, entry)
+            if kind == PAIR:
+                strike(work, entry)
+                _put(work, 0, node, far_ref, 0, np.float32(0.0))
+                height = 1
+                continue
+            if side == 0:
+                near, far = a, b
+            else:
+                near, far = b, a
+        else:
+            break
+        triangles = bits
+        if kind != TRIANGLES:
+            found = _compare(leaf, near, far, node, far_ref, bits, side, work)
+            if recording:
+                keep_children(work, entry, node, far_ref, bits & ~found, side, a.unit)
+                entry = NOWHERE
+            triangles = np.int64(0)
+            if far.child[far_ref] < 0:
+                triangles = found & np.int64(near.slots[node])
+            height = _descend(work, node, far_ref, found & ~triangles, side, height, best_first)
             if best_first:
                 counters[HEAP_LEFT] -= 1
                 heap = height
-            if triangles == 0:
-                continue
-        answered = visit(leaf, near, far, node, triangles, far_ref, motion_at(work.motions, side), side, work)
+        if triangles != 0:
+            answered = visit(leaf, near, far, node, triangles, far_ref, motion_at(work.motions, side), side, work)
+            if recording:
+                keep_triangles(work, entry, node, far_ref, triangles, side, near.unit)
     counters[OPEN] = height
     counters[HEAP] = heap
     return answered

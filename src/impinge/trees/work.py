@@ -44,23 +44,26 @@ WITNESS = 12
 """Whether there is a witness."""
 SWEPT = 13
 """Entries of the front that were looked at in this pose."""
-SEEN = 14
+SWEEP_END = 14
+"""Entries that it had before."""
+SEEN = 15
 """Whether there was a pose before."""
-FRONT_FAR = 15
-"""Whether even the roots were apart by the slack when the front was made."""
 FRONT_FULL = 16
 """Whether a front was given up for want of room."""
 TESTS_BEFORE = 17
 """Comparisons of volumes before this pose."""
 PLAIN_TESTS = 18
-"""Comparisons that a traversal from scratch took the last time."""
-PAUSE = 19
+"""Comparisons that a traversal from scratch took when the front was made; for contacts, and for distances."""
+PAUSE = 20
 """For so many poses no front is tried."""
-HEAP = 20
+LAST_PAUSE = 21
+RECORDED = 22
+"""Entries of the front when it was made."""
+HEAP = 23
 """Pairs at the bottom of the stack that form a heap."""
-HEAP_LEFT = 21
+HEAP_LEFT = 24
 """So many volumes may still be opened best first."""
-_COUNTERS = 24
+_COUNTERS = 25
 OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
 
 NO_BUDGET = 1 << 62
@@ -73,27 +76,20 @@ FRONT_ROOM = 2
 _SIZES = 3
 
 LARGEST_FRONT = 1 << 24
-"""Entries; 256 MB."""
+"""Entries; 320 MB."""
 
 # Places in ``numbers``.
 BEST = 0
 """The smallest distance so far, in world units."""
 POINTS = 1
 """Two points that have it."""
-SLACK = 7
-"""All pairs up to a distance of FRONT_REACH + SLACK were taken into the front when it was made."""
-FRONT_REACH = 8
-MOVED = 9
-"""How far any point may have moved since then, in world units."""
-STEP = 10
-"""How far it moved between the last two poses."""
-CLEARANCE = 12
+REACH = 7
+"""The distance that is still of interest, in world units."""
+MOVED = 8
+"""How far any point may have moved since the front was made, in world units: the length of its way."""
+CLEARANCE = 9
 """The clearance that is asked about."""
-WIDENED = 11
-"""By how much volumes may miss the reach and still be opened."""
-STEPS = 13
-"""For so many steps the slack of the next front is to last."""
-_NUMBERS = 14
+_NUMBERS = 10
 
 
 BEST_FIRST = 300
@@ -103,9 +99,6 @@ pipes and 1.6 times on the tori."""
 
 KINDS = 4
 """The kind of a contact takes so many values of its number."""
-
-TRIANGLES = 2
-"""Where the reach for triangles begins in ``reach``."""
 
 
 class Work(NamedTuple):
@@ -118,14 +111,13 @@ class Work(NamedTuple):
     pairs: Any
     """(m,) int64: contacts, see leaf_operations."""
     front_refs: Any
-    """(k, 3) int32: node of near, slot of far, and the bits of triangles with the side above them."""
-    front_bounds: Any
-    """(k,) float32: lower bounds of the distances there, in local units of a."""
+    """(k, 3) int32: entries of the front."""
+    front_keys: Any
+    """(k,) lower bounds of the distances there, in world units."""
     counters: Any
     numbers: Any
     reach: Any
-    """(4,) float32: the squared distance that is still of interest, in local units of a and of b; first for volumes,
-    then for triangles."""
+    """(2,) float32: its square, in local units of a and of b."""
     lanes: Any
     """(8,) float32: lower bounds for volumes."""
     corner_lanes: Any
@@ -133,7 +125,7 @@ class Work(NamedTuple):
     motions: Any
     """(2, 15) float32: b seen from a, a seen from b (see relative_motion)."""
     placements: Any
-    """(3, 12) float64: b seen from a in world units: now, in the pose before, and when the front was made."""
+    """(2, 12) float64: b seen from a in world units: now, and in the pose before."""
     poses: Any
     """(2, 4, 4) the poses of a and b."""
     sizes: Any
@@ -174,11 +166,11 @@ class Workspace:
         self.numbers = np.zeros(_NUMBERS)
         self.poses = np.zeros((2, 4, 4))
         self._small = (
-            np.zeros(4, dtype=np.float32),
+            np.zeros(2, dtype=np.float32),
             np.zeros(WIDTH, dtype=np.float32),
             np.zeros(WIDTH, dtype=np.float32),
             np.zeros((2, MOTION_COLUMNS), dtype=np.float32),
-            np.zeros((3, 12)),
+            np.zeros((2, 12)),
         )
         self.pairs = np.zeros(1 << 14, dtype=np.int64)
         self.stack = 4096
@@ -196,7 +188,7 @@ class Workspace:
             np.zeros(self.stack, dtype=np.float32),
             self.pairs,
             np.zeros((self.front, 3), dtype=np.int32),
-            np.zeros(self.front, dtype=np.float32),
+            np.zeros(self.front),
             self.counters,
             self.numbers,
             *self._small,
@@ -236,7 +228,8 @@ class Workspace:
         if stack > self.stack or self.counters[FRONT_FULL]:
             self.stack = max(self.stack, stack)
             if self.counters[FRONT_FULL]:
-                self.front = min(4 * self.front, LARGEST_FRONT)
+                self.counters[PAUSE] = 0 if self.front < LARGEST_FRONT else NO_BUDGET
+                self.front = min(8 * self.front, LARGEST_FRONT)
             self.counters[FRONT] = -1
             self._allocate()
             self.ask_single()
@@ -311,14 +304,14 @@ else:
             _floats(header[1], stack),
             _integers(header[2], sizes[PAIRS_ROOM]),
             _front_refs(header[3], sizes[FRONT_ROOM]),
-            _floats(header[4], sizes[FRONT_ROOM]),
+            _doubles(header[4], sizes[FRONT_ROOM]),
             _integers(header[5], _COUNTERS),
             _doubles(header[6], _NUMBERS),
-            _floats(header[7], 4),
+            _floats(header[7], 2),
             _floats(header[8], WIDTH),
             _floats(header[9], WIDTH),
             _motions(header[10], 2),
-            _placements(header[11], 3),
+            _placements(header[11], 2),
             _poses(header[12], 2),
             sizes,
             _poses(header[14], asked),

@@ -21,7 +21,7 @@ from impinge.world.quick import TREE_METHODS
 if TYPE_CHECKING:
     from impinge.world.tree_method import TreeMethod
 
-_FRONT = 1024
+_FRONT = 1 << 16
 """Entries of a new front; it grows where that is too few."""
 
 

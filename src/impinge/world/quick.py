@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import IDENTITY
 from impinge.geometry.results import Contacts, Distance
-from impinge.trees.answers import APART, MEETING, NOT_RIGID
+from impinge.trees.answers import APART, MEETING
 from impinge.trees.body import Handle
 from impinge.trees.search import OBB_HANDLE, contact_columns, own
 from impinge.trees.work import Workspace
@@ -67,7 +67,7 @@ def collides(who: Ready, pose_a: ArrayLike | None, pose_b: ArrayLike | None, sol
     answer = a.kernels.collides(a.address, b.address, work.address)
     if answer == MEETING:
         return _YES
-    if answer == NOT_RIGID or (solid and answer == APART):
+    if answer < 0 or (solid and answer == APART):
         return None
     return _NO
 
@@ -82,7 +82,7 @@ def closer_than(
     answer = a.kernels.closer_than(a.address, b.address, work.address)
     if answer == MEETING:
         return _YES
-    if answer == NOT_RIGID or solid:
+    if answer < 0 or solid:
         return None
     return _NO
 
@@ -94,7 +94,7 @@ def distance(
     a, b, work = who
     if not _take_poses(a, b, work, pose_a, pose_b):
         return None
-    if a.kernels.distance(a.address, b.address, work.address) == NOT_RIGID:
+    if a.kernels.distance(a.address, b.address, work.address) < 0:
         return None
     value = work.values[0]
     face_a, face_b = work.faces
