@@ -9,6 +9,7 @@ children with the other one, all at once:
                  far volume --carried into the frame of near--> eight comparisons --> bits
                      bits that are triangles, if far is one too  --> leaf operation
                      other bits                                  --> stack, nearest on top
+                     children that are not among the bits        --> front, if there is one
 
 Where the smallest distance is sought the first pairs are opened best first: they form a heap below the stack.
 

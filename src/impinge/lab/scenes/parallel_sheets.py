@@ -12,7 +12,7 @@ GAPS = (0.003, 0.01, 0.03, 0.1, 0.3)
 """Vertical; the distance is smaller where the ground is steep."""
 
 
-def scene(count: int = 15, steps: int = 100, seed: int = 7) -> PairScene:
+def scene(count: int = 15, steps: int = 200, seed: int = 7) -> PairScene:
     """Each gap in turn, the upper sheet turned and shifted by a percent of it: no pose touches.
 
     On the path the gap closes from 0.3 to 0.1.

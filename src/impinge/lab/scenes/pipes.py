@@ -59,7 +59,7 @@ def small_pipes(seed: int = 3) -> Mesh:
     return pipes(seed).transformed(np.diag([1.0 / SCALE, 1.0 / SCALE, 1.0 / SCALE, 1.0]))
 
 
-def scene(count: int = 200, steps: int = 200, seed: int = 7) -> PairScene:
+def scene(count: int = 200, steps: int = 2000, seed: int = 7) -> PairScene:
     """The small pipes anywhere inside the large ones; the path tumbles through a gap between them and strikes."""
     rng = np.random.default_rng(seed)
     inside = 0.45 * SIZE

@@ -68,7 +68,7 @@ def screwed(angle: float | Floats) -> Floats:
     return poses(turns(along), along * (PITCH / (2.0 * np.pi)))
 
 
-def scene(count: int = 100, steps: int = 200, seed: int = 7) -> PairScene:
+def scene(count: int = 100, steps: int = 2000, seed: int = 7) -> PairScene:
     """The bolt anywhere on its way in, off the ideal pose by up to about the clearance: a quarter of the poses touch.
 
     On the path it is driven home by half a turn with a slight wobble.

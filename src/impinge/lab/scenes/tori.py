@@ -18,7 +18,7 @@ def torus() -> Mesh:
     return shapes.torus(RADIUS, TUBE_RADIUS, sides=32, tube_sides=16).transformed(np.eye(4), solid=False)
 
 
-def scene(count: int = 200, steps: int = 200, seed: int = 7) -> PairScene:
+def scene(count: int = 200, steps: int = 2000, seed: int = 7) -> PairScene:
     """Three poses of four are interlocked, the fourth lies flat on top; on the path a link swings in the other."""
     rng = np.random.default_rng(seed)
     upright = turns([np.pi / 2.0, 0.0, 0.0])

@@ -80,7 +80,7 @@ def at_rest() -> Floats:
     return np.eye(4)
 
 
-def scene(count: int = 60, steps: int = 200, seed: int = 7) -> PairScene:
+def scene(count: int = 60, steps: int = 2000, seed: int = 7) -> PairScene:
     """Two poses of three lie on the rollers, a little shifted and turned; every third is lifted by up to 5 cm.
 
     On the path the torpedo is lowered onto the rollers while it slides forward.

@@ -13,7 +13,7 @@ _HEIGHTS = np.array([-0.1, 0.5, 1.0, 1.4, 1.8, 3.0])
 """Of the torus's middle above the ground: from deep in it to far above all teeth."""
 
 
-def scene(count: int = 200, steps: int = 200, seed: int = 7) -> PairScene:
+def scene(count: int = 200, steps: int = 2000, seed: int = 7) -> PairScene:
     """Every eighth pose encircles the stalagmite; the path comes down around it, turning, until it strikes."""
     rng = np.random.default_rng(seed)
     place = rng.uniform(-0.35, 0.35, (count, 2)) * np.array(CELLS) * CELL
