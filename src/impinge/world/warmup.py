@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import numpy as np
+from numba import types
 from numba.core import config
 
 from impinge.geometry.mesh import Mesh
@@ -59,7 +60,8 @@ def _search(name: str) -> Callable[[], None]:
         from impinge.trees import obb_kernels
 
         if not config.DISABLE_JIT:
-            getattr(obb_kernels, name).compile("(int64, int64, int64)")
+            # In the form of a call's own signature: the cache would not know a string as the same.
+            getattr(obb_kernels, name).compile((types.int64, types.int64, types.int64))
 
     return compile_search
 
