@@ -123,8 +123,10 @@ class Counter(event.Listener):
         pass
 
 event.register("numba:compile", Counter())
-from impinge.geometry import exact
-assert exact.sign(np.array([0, -3, 0])) == -1
+from impinge.apps.rasterise import fill_triangles
+depth = np.full((4, 4), np.inf)
+fill_triangles(np.array([[[0.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]]]), depth, np.zeros((4, 4), np.int32))
+assert depth[0, 0] == 1.0
 print(Counter.compiled)
 """
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from impinge.geometry import exact
+from impinge.geometry import exact as inner
+from impinge.geometry.exact import DIGIT_BITS
+from impinge.jit import kernel
 
 LARGEST = 2.0**150
 
@@ -26,9 +28,62 @@ points = st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=2, 
 )
 
 
+# Only kernels can call what is inside of kernels.
+
+
+@kernel
+def integers(points: Any) -> Any:
+    return inner.integers(points)
+
+
+@kernel
+def make_relative(rows: Any) -> None:
+    inner.make_relative(rows)
+
+
+@kernel
+def subtract(u: Any, v: Any) -> Any:
+    return inner.subtract(u, v)
+
+
+@kernel
+def cross(u: Any, v: Any) -> Any:
+    return inner.cross(u, v)
+
+
+@kernel
+def dot(u: Any, v: Any) -> Any:
+    return inner.dot(u, v)
+
+
+@kernel
+def multiply(x: Any, y: Any) -> Any:
+    return inner.multiply(x, y)
+
+
+@kernel
+def difference(x: Any, y: Any) -> Any:
+    return inner.difference(x, y)
+
+
+@kernel
+def compare(x: Any, y: Any) -> Any:
+    return inner.compare(x, y)
+
+
+@kernel
+def sign(x: Any) -> Any:
+    return inner.sign(x)
+
+
+@kernel
+def nearest_float(x: Any, exponent: Any) -> Any:
+    return inner.nearest_float(x, exponent)
+
+
 def value(digits: NDArray[Any]) -> int:
     """The integer that a row of digits stands for."""
-    return sum(int(digit) << (exact.DIGIT_BITS * i) for i, digit in enumerate(digits))
+    return sum(int(digit) << (DIGIT_BITS * i) for i, digit in enumerate(digits))
 
 
 def vector(rows: NDArray[Any]) -> list[int]:
@@ -38,11 +93,11 @@ def vector(rows: NDArray[Any]) -> list[int]:
 def as_row(number: int, length: int) -> NDArray[np.int64]:
     """A Python integer as digits in [-2**27, 2**27)."""
     row = np.zeros(length, dtype=np.int64)
-    half = 1 << (exact.DIGIT_BITS - 1)
+    half = 1 << (DIGIT_BITS - 1)
     for i in range(length):
-        digit = ((number + half) & ((1 << exact.DIGIT_BITS) - 1)) - half
+        digit = ((number + half) & ((1 << DIGIT_BITS) - 1)) - half
         row[i] = digit
-        number = (number - digit) >> exact.DIGIT_BITS
+        number = (number - digit) >> DIGIT_BITS
     assert number == 0
     return row
 
@@ -57,7 +112,7 @@ def python_sign(number: int | Fraction) -> int:
 
 @given(points)
 def test_integers_times_their_unit_are_the_floats(given_points: NDArray[np.float64]) -> None:
-    rows, unit = exact.integers(given_points)
+    rows, unit = integers(given_points)
     for point, row in zip(given_points.tolist(), rows, strict=True):
         assert [Fraction(number) * Fraction(2) ** int(unit) for number in vector(row)] == list(map(Fraction, point))
 
@@ -76,7 +131,7 @@ def test_integers_times_their_unit_are_the_floats(given_points: NDArray[np.float
 )
 def test_extreme_floats_survive(extremes: list[float]) -> None:
     given_points = np.array([extremes, extremes[::-1]])
-    rows, unit = exact.integers(given_points)
+    rows, unit = integers(given_points)
     assert [Fraction(number) * Fraction(2) ** int(unit) for number in vector(rows[0])] == list(map(Fraction, extremes))
     assert vector(rows[0]) == vector(rows[1])[::-1]
 
@@ -85,35 +140,35 @@ def test_the_number_of_digits_follows_from_the_input() -> None:
     on_a_grid = np.array([[1024.0, 2048.0, 0.0], [3072.0, -1024.0, 1024.0]])
     ordinary = np.array([[0.1, 0.2, 0.3], [1.0, 3.0, 1e-3]])
     widest = np.array([[5e-324, 0.0, 0.0], [0.0, 2.0**150, 0.0]])
-    digits = [exact.integers(p)[0].shape[2] for p in (on_a_grid, ordinary, widest)]
+    digits = [integers(p)[0].shape[2] for p in (on_a_grid, ordinary, widest)]
     assert digits[0] < digits[1] < digits[2]
     assert digits[0] <= 5
 
 
 @given(points)
 def test_differences_and_products_are_those_of_python(given_points: NDArray[np.float64]) -> None:
-    rows, _ = exact.integers(given_points)
+    rows, _ = integers(given_points)
     u, v = rows[0], rows[1]
     whole_u, whole_v = vector(u), vector(v)
-    difference = exact.subtract(u, v)
-    assert vector(difference) == [x - y for x, y in zip(whole_u, whole_v, strict=True)]
-    cross = exact.cross(difference, v)
-    assert vector(cross) == python_cross(vector(difference), whole_v)
-    dot = exact.dot(cross, u)
-    whole_dot = sum(x * y for x, y in zip(vector(cross), whole_u, strict=True))
-    assert value(dot) == whole_dot
-    assert exact.sign(dot) == python_sign(whole_dot)
-    square = exact.multiply(dot, dot)
-    assert value(square) == whole_dot**2
-    assert exact.compare(square, dot) == python_sign(whole_dot**2 - whole_dot)
-    assert value(exact.difference(dot, square)) == whole_dot - whole_dot**2
+    between = subtract(u, v)
+    assert vector(between) == [x - y for x, y in zip(whole_u, whole_v, strict=True)]
+    normal = cross(between, v)
+    assert vector(normal) == python_cross(vector(between), whole_v)
+    product = dot(normal, u)
+    whole_product = sum(x * y for x, y in zip(vector(normal), whole_u, strict=True))
+    assert value(product) == whole_product
+    assert sign(product) == python_sign(whole_product)
+    square = multiply(product, product)
+    assert value(square) == whole_product**2
+    assert compare(square, product) == python_sign(whole_product**2 - whole_product)
+    assert value(difference(product, square)) == whole_product - whole_product**2
 
 
 @given(points)
 def test_make_relative_moves_the_first_point_to_the_origin_of_the_others(given_points: NDArray[np.float64]) -> None:
-    rows, _ = exact.integers(given_points)
+    rows, _ = integers(given_points)
     before = [vector(row) for row in rows]
-    exact.make_relative(rows)
+    make_relative(rows)
     assert vector(rows[0]) == before[0]
     for row, old in zip(rows[1:], before[1:], strict=True):
         assert vector(row) == [x - y for x, y in zip(old, before[0], strict=True)]
@@ -122,22 +177,22 @@ def test_make_relative_moves_the_first_point_to_the_origin_of_the_others(given_p
 @given(st.integers(-(10**600), 10**600), st.integers(-(10**600), 10**600))
 def test_many_digits(x: int, y: int) -> None:
     row_x, row_y = as_row(x, 73), as_row(y, 73)
-    product = exact.multiply(row_x, row_y)
+    product = multiply(row_x, row_y)
     assert value(product) == x * y
-    assert np.abs(product[:-1]).max() <= 1 << (exact.DIGIT_BITS - 1)
-    assert exact.sign(row_x) == python_sign(x)
-    assert exact.compare(row_x, row_y) == python_sign(x - y)
+    assert np.abs(product[:-1]).max() <= 1 << (DIGIT_BITS - 1)
+    assert sign(row_x) == python_sign(x)
+    assert compare(row_x, row_y) == python_sign(x - y)
 
 
 def test_longest_convolution_does_not_overflow() -> None:
     # 500 digits of the largest magnitude: every sum of the convolution is as large as it can be.
-    row = np.full(500, -(1 << (exact.DIGIT_BITS - 1)), dtype=np.int64)
-    assert value(exact.multiply(row, row)) == value(row) ** 2
+    row = np.full(500, -(1 << (DIGIT_BITS - 1)), dtype=np.int64)
+    assert value(multiply(row, row)) == value(row) ** 2
 
 
 @given(st.integers(-(2**400), 2**400), st.integers(-1500, 400))
 def test_nearest_float_is_near_and_keeps_the_sign(number: int, exponent: int) -> None:
-    found = exact.nearest_float(as_row(number, 20), exponent)
+    found = nearest_float(as_row(number, 20), exponent)
     truth = Fraction(number) * Fraction(2) ** exponent
     assert python_sign(Fraction(found)) == python_sign(truth)
     if abs(truth) >= Fraction(2) ** -1022:
@@ -147,6 +202,6 @@ def test_nearest_float_is_near_and_keeps_the_sign(number: int, exponent: int) ->
 
 
 def test_nearest_float_of_one_digit_and_of_cancelling_digits() -> None:
-    assert exact.nearest_float(as_row(-7, 6), 0) == -7.0
-    assert exact.nearest_float(np.array([-1, 1], dtype=np.int64), 0) == 2.0**28 - 1.0
-    assert exact.nearest_float(np.zeros(4, dtype=np.int64), 5) == 0.0
+    assert nearest_float(as_row(-7, 6), 0) == -7.0
+    assert nearest_float(np.array([-1, 1], dtype=np.int64), 0) == 2.0**28 - 1.0
+    assert nearest_float(np.zeros(4, dtype=np.int64), 5) == 0.0

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from impinge.jit import kernel
+from impinge.jit import inner
 
 DIGIT_BITS = 28
 _BASE = 1 << DIGIT_BITS
@@ -32,7 +32,7 @@ _NO_EXPONENT = 5000
 _SMALLEST_NORMAL = 2.0**-1022
 
 
-@kernel
+@inner
 def _carry(digits):
     """Bring every digit but the last back into [-2**27, 2**27)."""
     for i in range(len(digits) - 1):
@@ -41,20 +41,20 @@ def _carry(digits):
         digits[i + 1] += over
 
 
-@kernel
+@inner
 def _mantissa(bits):
     """The magnitude of a float, given by its bits, as an integer below 2**53 ..."""
     fraction = bits & _FRACTION
     return fraction | (_FRACTION + 1) if (bits >> 52) & 0x7FF else fraction
 
 
-@kernel
+@inner
 def _exponent(bits):
     """... times two to this power."""
     return max((bits >> 52) & 0x7FF, 1) - 1075
 
 
-@kernel
+@inner
 def _trailing_zeros(integer):
     count = 0
     while integer & 0xFF == 0:
@@ -66,7 +66,7 @@ def _trailing_zeros(integer):
     return count
 
 
-@kernel
+@inner
 def common_unit(points):
     """Exponents (low, high): all numbers are multiples of 2**low and below 2**high."""
     bits = points.view(np.int64)
@@ -85,7 +85,7 @@ def common_unit(points):
     return low, high
 
 
-@kernel
+@inner
 def _load(bits, unit, digits):
     """Write the float with these bits, divided by 2**unit, into the row."""
     integer = _mantissa(bits)
@@ -105,7 +105,7 @@ def _load(bits, unit, digits):
     _carry(digits)
 
 
-@kernel
+@inner
 def integers(points):
     """The points (k, 3) as integers (k, 3, digits), and the exponent of their common unit.
 
@@ -123,7 +123,7 @@ def integers(points):
     return rows, low
 
 
-@kernel
+@inner
 def subtract(u, v):
     """u - v for vectors (3, n)."""
     difference = np.empty_like(u)
@@ -134,7 +134,7 @@ def subtract(u, v):
     return difference
 
 
-@kernel
+@inner
 def make_relative(rows):
     """Subtract the first point from all the others, in place."""
     for i in range(1, rows.shape[0]):
@@ -144,7 +144,7 @@ def make_relative(rows):
             _carry(rows[i, j])
 
 
-@kernel
+@inner
 def _add_product(total, x, y):
     for i in range(len(x)):
         if x[i] != 0:
@@ -152,7 +152,7 @@ def _add_product(total, x, y):
                 total[i + j] += x[i] * y[j]
 
 
-@kernel
+@inner
 def _subtract_product(total, x, y):
     for i in range(len(x)):
         if x[i] != 0:
@@ -160,7 +160,7 @@ def _subtract_product(total, x, y):
                 total[i + j] -= x[i] * y[j]
 
 
-@kernel
+@inner
 def multiply(x, y):
     """The product of two integers."""
     product = np.zeros(len(x) + len(y), dtype=np.int64)
@@ -169,7 +169,7 @@ def multiply(x, y):
     return product
 
 
-@kernel
+@inner
 def scaled(u, x):
     """The vector u (3, n) times the integer x."""
     product = np.zeros((3, u.shape[1] + len(x)), dtype=np.int64)
@@ -179,7 +179,7 @@ def scaled(u, x):
     return product
 
 
-@kernel
+@inner
 def cross(u, v):
     """The cross product of vectors (3, n) and (3, m)."""
     product = np.zeros((3, u.shape[1] + v.shape[1]), dtype=np.int64)
@@ -192,7 +192,7 @@ def cross(u, v):
     return product
 
 
-@kernel
+@inner
 def dot(u, v):
     """The inner product of vectors (3, n) and (3, m)."""
     total = np.zeros(u.shape[1] + v.shape[1], dtype=np.int64)
@@ -202,7 +202,7 @@ def dot(u, v):
     return total
 
 
-@kernel
+@inner
 def difference(x, y):
     """x - y for integers of any two lengths."""
     total = np.zeros(max(len(x), len(y)), dtype=np.int64)
@@ -214,7 +214,7 @@ def difference(x, y):
     return total
 
 
-@kernel
+@inner
 def sign(x):
     """-1, 0 or 1."""
     for i in range(len(x) - 1, -1, -1):
@@ -223,13 +223,13 @@ def sign(x):
     return 0
 
 
-@kernel
+@inner
 def compare(x, y):
     """The sign of x - y."""
     return sign(difference(x, y))
 
 
-@kernel
+@inner
 def highest_digit(x):
     """The place of the highest digit that is not zero, 0 for zero."""
     top = len(x) - 1
@@ -238,7 +238,7 @@ def highest_digit(x):
     return top
 
 
-@kernel
+@inner
 def nearest_float(x, exponent):
     """x * 2**exponent with a relative error below 2**-50, and with the sign of x also where that underflows."""
     top = highest_digit(x)
