@@ -15,7 +15,7 @@ from impinge.trees.aabb import AABBTree
 from impinge.trees.body import Handle, aabb_body, obb_body, sphere_body
 from impinge.trees.layout import WIDTH
 from impinge.trees.obb import OBBTree
-from impinge.trees.relative_motion import MOTION_COLUMNS
+from impinge.trees.relative_motion import MOTION_COLUMNS, VIEW_COLUMNS
 from impinge.trees.sphere import SphereTree
 from impinge.trees.tree import Tree
 from impinge.trees.work import (
@@ -121,13 +121,15 @@ def fill(address: Any, stack: int, pairs: int, front: int) -> None:
     for i in range(2):
         for j in range(MOTION_COLUMNS):
             work.motions[i, j] = 11
+        for j in range(VIEW_COLUMNS):
+            work.views[i, j] = 12
     for i in range(2):
         for j in range(12):
-            work.placements[i, j] = 12
+            work.placements[i, j] = 13
     for i in range(2):
         for j in range(4):
             for k in range(4):
-                work.poses[i, j, k] = 13
+                work.poses[i, j, k] = 14
 
 
 @kernel
@@ -143,7 +145,7 @@ def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
     work.counters[:] = 6
     work.numbers[:] = 7
     fill(work.address, work.stack, len(work.pairs), front)
-    for value, array in enumerate(work._work[:13], start=1):
+    for value, array in enumerate(work._work[:14], start=1):
         assert (array == value).all()  # and nothing was written elsewhere: the arrays do not overlap
     assert [len(work._work.refs), len(work._work.front_keys)] == [work.stack, front]
 
@@ -224,6 +226,6 @@ def test_counters_have_places_of_their_own() -> None:
     assert len(set(places)) == len(places)
     assert max(places) < len(Workspace().counters)
     numbers = [work_module.BEST, *range(work_module.POINTS, work_module.POINTS + 6)]
-    numbers += [getattr(work_module, name) for name in ("REACH", "MOVED", "CLEARANCE")]
+    numbers += [getattr(work_module, name) for name in ("REACH", "MOVED", "CLEARANCE", "ORIGINS_APART")]
     assert len(set(numbers)) == len(numbers)
     assert max(numbers) < len(Workspace().numbers)

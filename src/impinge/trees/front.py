@@ -70,6 +70,9 @@ NOWHERE = -1
 # A bound is the square root of a float32 number that is off by less than 2**-18 of itself (see separating_axes).
 _CERTAIN = 1.0 - 2.0**-17
 
+# The sum that makes a key, and the one that it is compared with, are rounded once each.
+_ROUNDED = 1.0 - 2.0**-51
+
 # A front is made anew when it has become so many times as long.
 _LONGEST = 4
 _ALWAYS_ALLOWED = 256
@@ -165,7 +168,7 @@ def _write(work, entry, first, second, code, bound, unit):
     work.front_refs[entry, 0] = first
     work.front_refs[entry, 1] = second
     work.front_refs[entry, 2] = code
-    work.front_keys[entry] = work.numbers[MOVED] + np.sqrt(np.float64(bound)) * unit * _CERTAIN
+    work.front_keys[entry] = (work.numbers[MOVED] + np.sqrt(np.float64(bound)) * unit * _CERTAIN) * _ROUNDED
 
 
 @inlined

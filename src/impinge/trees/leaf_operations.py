@@ -14,6 +14,7 @@ from impinge.geometry.triangle import CROSSING, DISJOINT, contact_kind
 from impinge.geometry.triangle_clearance import triangles_within
 from impinge.geometry.triangle_distance import disjoint_distance
 from impinge.jit import inlined, inner
+from impinge.trees.far_view import reach_in_view, shadow_of_corners, triangles_in_view, view_at
 from impinge.trees.front import PLAIN
 from impinge.trees.lanes import count_bits, lowest_bit
 from impinge.trees.layout import WIDTH
@@ -26,7 +27,7 @@ from impinge.trees.triangle_filter import (
     surely_crossing,
     triangle_bounds,
 )
-from impinge.trees.volumes import children_within, meeting_children
+from impinge.trees.volumes import carried, children_in_view, children_within, meeting_children, shadow
 from impinge.trees.work import (
     BEST,
     FACE_A,
@@ -34,6 +35,7 @@ from impinge.trees.work import (
     FOUND,
     KINDS,
     MODE,
+    ORIGINS_APART,
     PAIRS_ROOM,
     POINTS,
     POSE,
@@ -107,26 +109,54 @@ def carried_corners(far, ref, motion):
 
 
 @inlined
+def _corner_shadow(far, ref, view):
+    """A far triangle in far view."""
+    c = far.corners
+    n = ref // WIDTH
+    k = ref % WIDTH
+    return shadow_of_corners(
+        view,
+        (c[n, 0, k], c[n, 1, k], c[n, 2, k]),
+        (c[n, 3, k], c[n, 4, k], c[n, 5, k]),
+        (c[n, 6, k], c[n, 7, k], c[n, 8, k]),
+    )
+
+
+@inlined
 def place_of(body, ref):
     """The place in tree order of the triangle in a slot."""
     return np.int64(~body.child[ref])
 
 
 @inlined
+def _to_units_of_a(work, unit):
+    for k in range(WIDTH):
+        work.lanes[k] *= unit
+
+
+@inlined
 def _children_in_reach(near, node, other, motion, side, work):
     bits = children_within(near, node, other, motion.margin, work.reach[side], work.lanes)
     if side == 1:
-        # The stack is in local units of a.
-        unit = np.float32(1.0) / (motion.scale * motion.scale)
-        for k in range(WIDTH):
-            work.lanes[k] *= unit
+        _to_units_of_a(work, np.float32(1.0) / (motion.scale * motion.scale))
+    return bits
+
+
+@inlined
+def _children_in_view(near, far, node, far_ref, motion, side, work):
+    view = view_at(work.views, side)
+    numbers = view.ours + shadow(far, far_ref, view) + (view.kappa, work.reach[side])
+    bits = children_in_view(near, node, numbers, work.lanes)
+    if side == 1:
+        _to_units_of_a(work, np.float32(1.0) / motion.scale)
     return bits
 
 
 # -------------------------------------------------------------------------- meeting
 
 
-def _meeting_candidates(leaf, near, node, other, motion, side, work):
+def _meeting_candidates(leaf, near, far, node, far_ref, motion, side, work):
+    other = carried(far, far_ref, motion)
     if work.counters[MODE] != PLAIN:
         _children_in_reach(near, node, other, motion, side, work)  # for the bounds
     return meeting_children(near, node, other, motion.margin, work.lanes)
@@ -234,13 +264,20 @@ def _squared_reach(distance, unit):
 def set_reach(work, side, distance, near_unit, far_unit):
     """Only pairs that may be within the distance are of interest from now on."""
     work.numbers[REACH] = distance
-    work.reach[side] = _squared_reach(distance, near_unit)
-    work.reach[1 - side] = _squared_reach(distance, far_unit)
+    origins_apart = work.numbers[ORIGINS_APART]
+    if origins_apart > 0.0:
+        work.reach[side] = reach_in_view(distance - origins_apart, near_unit)
+        work.reach[1 - side] = reach_in_view(distance - origins_apart, far_unit)
+    else:
+        work.reach[side] = _squared_reach(distance, near_unit)
+        work.reach[1 - side] = _squared_reach(distance, far_unit)
 
 
-def in_reach(leaf, near, node, other, motion, side, work):
+def in_reach(leaf, near, far, node, far_ref, motion, side, work):
     """The children whose volumes are in reach: the candidates of leaf operations that ask for distances."""
-    return _children_in_reach(near, node, other, motion, side, work)
+    if work.numbers[ORIGINS_APART] > 0.0:
+        return _children_in_view(near, far, node, far_ref, motion, side, work)
+    return _children_in_reach(near, node, carried(far, far_ref, motion), motion, side, work)
 
 
 candidates.of(Nearest)(in_reach)
@@ -262,8 +299,12 @@ def _nearest_slot(bounds, slots):
 @inlined
 def _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work):
     """The slots that may be in reach; their lower bounds go to work.corner_lanes."""
-    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin, work.reach[side])
     work.counters[TRIANGLE_TESTS] += count_bits(slots)
+    if work.numbers[ORIGINS_APART] > 0.0:
+        view = view_at(work.views, side)
+        numbers = view.ours + _corner_shadow(far, far_ref, view) + (view.kappa, work.reach[side])
+        return slots & triangles_in_view(near.corners, node, numbers, work.corner_lanes)
+    numbers = carried_corners(far, far_ref, motion) + (motion.corner_margin, work.reach[side])
     if work.counters[MODE] == PLAIN:  # else the bounds of all are wanted
         slots &= planes_within(near.corners, node, numbers, work.corner_lanes)
     if slots != 0:

@@ -8,6 +8,7 @@ from impinge.geometry.pose import is_rigid
 from impinge.geometry.triangle import DISJOINT, contact_kind
 from impinge.jit import inlined, inner
 from impinge.trees.answers import APART, FAR_APART, MEETING, NO_ROOM, NOT_RIGID, UNFINISHED
+from impinge.trees.far_view import write_views
 from impinge.trees.front import PLAIN, SWEEP, choose_mode, finish, roots_are_apart, take_pose
 from impinge.trees.leaf_operations import (
     AllContacts,
@@ -35,6 +36,7 @@ from impinge.trees.work import (
     HEAP_LEFT,
     MODE,
     OPEN,
+    ORIGINS_APART,
     POINTS,
     POSE,
     RESUMED,
@@ -73,8 +75,22 @@ def _place(a, b, i, work):
             work.poses[0, row, j] = pose_a[row, j]
             work.poses[1, row, j] = pose_b[row, j]
     write_motions(work.motions, a, b, work.poses[0], work.poses[1])
+    work.numbers[ORIGINS_APART] = 0.0
     take_pose(work, a, b)
     return True
+
+
+@inlined
+def _choose_view(a, b, work):
+    """How to answer a question about distances: in far view, which has no use for a front, or not."""
+    origins_apart = write_views(work.views, work.motions, a, b, work.poses[0], work.poses[1])
+    work.numbers[ORIGINS_APART] = origins_apart
+    if origins_apart == 0.0:
+        choose_mode(work)
+        return
+    # A front stays as it is: how far the bodies have moved since is known in every pose.
+    work.counters[MODE] = PLAIN
+    work.counters[TESTS_BEFORE] = work.counters[BOX_TESTS]
 
 
 @inlined
@@ -203,7 +219,7 @@ def find_nearest(a, b, work):
                 counters[FACE_B] = 0
             if not _place(a, b, i, work):
                 return NOT_RIGID
-            choose_mode(work)
+            _choose_view(a, b, work)
             meeting = _begin_with_witness(a, b, work)
             _start_search(work, BEST_FIRST)
         if not meeting:
@@ -232,7 +248,7 @@ def find_closer(a, b, work):
             return NOT_RIGID
         closer = False
         if not surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
-            choose_mode(work)
+            _choose_view(a, b, work)
             _prepare(a, b, clearance, BEST_FIRST, work)
             closer = traverse(Within(work.poses, clearance), a, b, work)
             finish(work, DISTANCES)
@@ -253,7 +269,7 @@ def visit_all(leaf, a, b, work):
         if counters[RESUMED] == 0:
             if not _place(a, b, i, work):
                 return NOT_RIGID
-            choose_mode(work)
+            _choose_view(a, b, work)
             _prepare(a, b, clearance, 0, work)
         if traverse(leaf, a, b, work):
             counters[RESUMED] = 1

@@ -36,7 +36,7 @@ _WORLD_ROUNDING = 2.0**-48
 
 # Beyond this ratio of sizes, or of distance to size, float32 cannot tell the parts of the smaller body
 # apart, and squares might overflow: nothing is pruned then.
-_FARTHEST = 2.0**30
+FARTHEST = 2.0**30
 
 
 class Motion(NamedTuple):
@@ -84,6 +84,7 @@ def _size_of_coordinates(body, pose):
 # Columns of a motion in memory: rotation, translation, scale, margin, margin of corners.
 SCALE = 12
 MOTION_COLUMNS = 15
+VIEW_COLUMNS = 22  # of a row of far_view
 
 
 @inlined
@@ -100,7 +101,7 @@ def _write_motion(row, near, far, near_pose, far_pose, between, rounding):
         row[9 + i] = t
         farthest = max(farthest, abs(t))
         length_squared += t * t
-    if scale < _FARTHEST and scale * _FARTHEST > 1.0 and farthest < _FARTHEST:
+    if scale < FARTHEST and scale * FARTHEST > 1.0 and farthest < FARTHEST:
         noise = rounding / near.unit
         length = math.sqrt(length_squared)
         row[12] = scale
@@ -121,7 +122,7 @@ def world_rounding(a, b, pose_a, pose_b):
 
 
 @inlined
-def _between_origins(a, b, pose_a, pose_b):
+def between_origins(a, b, pose_a, pose_b):
     origin_a = _posed_origin(a, pose_a)
     origin_b = _posed_origin(b, pose_b)
     return (origin_b[0] - origin_a[0], origin_b[1] - origin_a[1], origin_b[2] - origin_a[2])
@@ -131,10 +132,10 @@ def _between_origins(a, b, pose_a, pose_b):
 def surely_farther_apart(a, b, pose_a, pose_b, reach):
     """Whether even balls around the bodies are farther apart than the reach, in float64.
 
-    However far apart they are: beyond _FARTHEST, float32 volumes can no longer tell.  A ball about the origin of the
+    However far apart they are: beyond FARTHEST, float32 volumes can no longer tell.  A ball about the origin of the
     local frame has a radius of sqrt(3) units.
     """
-    between = _between_origins(a, b, pose_a, pose_b)
+    between = between_origins(a, b, pose_a, pose_b)
     radii = 1.7321 * (a.unit + b.unit) * (1.0 + 2.0**-20) + reach + world_rounding(a, b, pose_a, pose_b)
     return max(abs(between[0]), abs(between[1]), abs(between[2])) > radii
 
@@ -142,7 +143,7 @@ def surely_farther_apart(a, b, pose_a, pose_b, reach):
 @inlined
 def write_placement(row, a, b, pose_a, pose_b):
     """b seen from a, in float64 and world units: rotation, then translation."""
-    between = _between_origins(a, b, pose_a, pose_b)
+    between = between_origins(a, b, pose_a, pose_b)
     for i in range(3):
         axis = column(pose_a, i)
         for j in range(3):
@@ -171,7 +172,7 @@ def moved_at_most(row, other, a, b, rounding):
 def write_motions(rows, a, b, pose_a, pose_b):
     """Row 0: b seen from a; row 1: a seen from b."""
     rounding = world_rounding(a, b, pose_a, pose_b)
-    forth = _between_origins(a, b, pose_a, pose_b)
+    forth = between_origins(a, b, pose_a, pose_b)
     back = (-forth[0], -forth[1], -forth[2])
     _write_motion(rows[0], a, b, pose_a, pose_b, forth, rounding)
     _write_motion(rows[1], b, a, pose_b, pose_a, back, rounding)

@@ -38,7 +38,7 @@ from impinge.trees.front import (
 from impinge.trees.lanes import count_bits, lowest_bit
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import SCALE, motion_at
-from impinge.trees.volumes import carried, size_of
+from impinge.trees.volumes import size_of
 from impinge.trees.work import BOX_TESTS, BUDGET, HEAP, HEAP_LEFT, MODE, OPEN
 
 USED = 8
@@ -46,8 +46,8 @@ USED = 8
 
 
 @generic
-def candidates(leaf, near, node, other, motion, side, work):
-    """The children (bits) that must be looked at; lower bounds of their squared distances go to work.lanes."""
+def candidates(leaf, near, far, node, far_ref, motion, side, work):
+    """The children (bits) that must be compared with a far volume; lower bounds, as on the stack, go to work.lanes."""
 
 
 @generic
@@ -67,7 +67,7 @@ def start(work, best_first):
     """Put the pair of roots on an empty stack; so many volumes shall be opened best first."""
     work.refs[0, 0] = ABOVE_ROOT
     work.refs[0, 1] = 0
-    work.bounds[0] = np.float32(0.0)
+    work.bounds[0] = np.float32(-np.inf)
     work.counters[OPEN] = 1
     for k in range(WIDTH):
         work.lanes[k] = np.float32(0.0)  # volumes that are only asked whether they meet leave no bounds there
@@ -134,7 +134,7 @@ def _compare(leaf, near, far, node, far_ref, asked, side, work):
     """Compare children (bits) of a node with a volume of far; return those that must be looked at."""
     motion = motion_at(work.motions, side)
     work.counters[BOX_TESTS] += count_bits(asked)
-    return candidates(leaf, near, node, carried(far, far_ref, motion), motion, side, work) & asked
+    return candidates(leaf, near, far, node, far_ref, motion, side, work) & asked
 
 
 @inlined

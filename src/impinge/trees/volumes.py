@@ -1,6 +1,6 @@
 """What the traversal asks of a bounding volume, for each kind of tree.
 
-A new kind of tree adds a body class (see body) and its version of these five functions; nothing else
+A new kind of tree adds a body class (see body) and its version of these six functions; nothing else
 in the traversal knows what a volume is.
 """
 
@@ -8,6 +8,13 @@ from __future__ import annotations
 
 from impinge.jit import generic, inlined
 from impinge.trees.body import AABBBody, OBBBody, SphereBody
+from impinge.trees.far_view import (
+    aligned_boxes_in_view,
+    along,
+    oriented_boxes_in_view,
+    shadow_of_centre,
+    spheres_in_view,
+)
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import carried_point
 from impinge.trees.separating_axes import (
@@ -40,6 +47,16 @@ def meeting_children(body, node, other, margin, lanes):
 @generic
 def children_within(body, node, other, margin, reach, lanes):
     """The children (bits) that may come within the reach, and lower bounds of their distances; all squared."""
+
+
+@generic
+def shadow(body, ref, view):
+    """How far a volume of the far body extends in far view (see far_view)."""
+
+
+@generic
+def children_in_view(body, node, numbers, lanes):
+    """The children (bits) that may come within the reach in far view, and lower bounds there."""
 
 
 # --------------------------------------------------------------------------- oriented
@@ -85,6 +102,31 @@ def _obbs_within(body, node, other, margin, reach, lanes):
     return oriented_boxes_within(body.rows, node, other + (margin, reach), lanes)
 
 
+@inlined
+def _obb_radius(q, n, k, m, i):
+    """How far a box extends along direction i."""
+    return (
+        abs(along(m, i, q[n, 0, k], q[n, 3, k], q[n, 6, k])) * q[n, 12, k]
+        + abs(along(m, i, q[n, 1, k], q[n, 4, k], q[n, 7, k])) * q[n, 13, k]
+        + abs(along(m, i, q[n, 2, k], q[n, 5, k], q[n, 8, k])) * q[n, 14, k]
+    )
+
+
+@shadow.of(OBBBody)
+def _obb_shadow(body, ref, view):
+    q = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    m = view.theirs
+    radii = _three(_obb_radius(q, n, k, m, 0), _obb_radius(q, n, k, m, 1), _obb_radius(q, n, k, m, 2))
+    return shadow_of_centre(view, q[n, 9, k], q[n, 10, k], q[n, 11, k], radii[0], radii[1], radii[2])
+
+
+@children_in_view.of(OBBBody)
+def _obbs_in_view(body, node, numbers, lanes):
+    return oriented_boxes_in_view(body.rows, node, numbers, lanes)
+
+
 # ----------------------------------------------------------------------- axis-aligned
 
 
@@ -113,6 +155,27 @@ def _aabbs_within(body, node, other, margin, reach, lanes):
     return aligned_boxes_within(body.rows, node, other + (margin, reach), lanes)
 
 
+@inlined
+def _aabb_radius(rows, n, k, m, i):
+    """How far a box extends along direction i."""
+    return abs(m[3 * i]) * rows[n, 3, k] + abs(m[3 * i + 1]) * rows[n, 4, k] + abs(m[3 * i + 2]) * rows[n, 5, k]
+
+
+@shadow.of(AABBBody)
+def _aabb_shadow(body, ref, view):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    m = view.theirs
+    radii = _three(_aabb_radius(rows, n, k, m, 0), _aabb_radius(rows, n, k, m, 1), _aabb_radius(rows, n, k, m, 2))
+    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radii[0], radii[1], radii[2])
+
+
+@children_in_view.of(AABBBody)
+def _aabbs_in_view(body, node, numbers, lanes):
+    return aligned_boxes_in_view(body.rows, node, numbers, lanes)
+
+
 # ---------------------------------------------------------------------------- spheres
 
 
@@ -138,3 +201,17 @@ def _meeting_spheres(body, node, other, margin, lanes):
 @children_within.of(SphereBody)
 def _spheres_within(body, node, other, margin, reach, lanes):
     return spheres_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@shadow.of(SphereBody)
+def _sphere_shadow(body, ref, view):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    radius = view.scale * rows[n, 3, k]
+    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radius, radius, radius)
+
+
+@children_in_view.of(SphereBody)
+def _spheres_in_view(body, node, numbers, lanes):
+    return spheres_in_view(body.rows, node, numbers, lanes)

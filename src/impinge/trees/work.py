@@ -16,7 +16,7 @@ from impinge.geometry.cast import Floats
 from impinge.jit import inlined
 from impinge.memory import address_of, table
 from impinge.trees.layout import WIDTH
-from impinge.trees.relative_motion import MOTION_COLUMNS
+from impinge.trees.relative_motion import MOTION_COLUMNS, VIEW_COLUMNS
 
 # Places in ``counters``.
 OPEN = 0
@@ -89,7 +89,9 @@ MOVED = 8
 """How far any point may have moved since the front was made, in world units: the length of its way."""
 CLEARANCE = 9
 """The clearance that is asked about."""
-_NUMBERS = 10
+ORIGINS_APART = 10
+"""In far view (see far_view) how far the posed origins are apart, in world units; otherwise zero."""
+_NUMBERS = 11
 
 
 BEST_FIRST = 300
@@ -101,13 +103,17 @@ KINDS = 4
 """The kind of a contact takes so many values of its number."""
 
 
+# What squared bounds may exceed the truth by, relative, as a distance: see leaf_operations.
+_BELOW = 1.0 - 2.0**-18
+
+
 class Work(NamedTuple):
     """The arrays of a workspace."""
 
     refs: Any
     """(n, 2) int32: slots of a and b."""
     bounds: Any
-    """(n,) float32: squared lower bounds of their distance, in local units of a."""
+    """(n,) float32: squared lower bounds of their distance, in local units of a (in far view: bounds there)."""
     pairs: Any
     """(m,) int64: contacts, see leaf_operations."""
     front_refs: Any
@@ -117,13 +123,15 @@ class Work(NamedTuple):
     counters: Any
     numbers: Any
     reach: Any
-    """(2,) float32: its square, in local units of a and of b."""
+    """(2,) float32: its square, in local units of a and of b.  (In far view: what bounds are compared with.)"""
     lanes: Any
     """(8,) float32: lower bounds for volumes."""
     corner_lanes: Any
     """(8,) float32: lower bounds for triangles."""
     motions: Any
     """(2, 15) float32: b seen from a, a seen from b (see relative_motion)."""
+    views: Any
+    """(2, 22) float32: far view, from a and from b."""
     placements: Any
     """(2, 12) float64: b seen from a in world units: now, and in the pose before."""
     poses: Any
@@ -170,6 +178,7 @@ class Workspace:
             np.zeros(WIDTH, dtype=np.float32),
             np.zeros(WIDTH, dtype=np.float32),
             np.zeros((2, MOTION_COLUMNS), dtype=np.float32),
+            np.zeros((2, VIEW_COLUMNS), dtype=np.float32),
             np.zeros((2, 12)),
         )
         self.pairs = np.zeros(1 << 14, dtype=np.int64)
@@ -245,10 +254,15 @@ class Workspace:
         """Let the question stop after so many more comparisons of volumes."""
         self.counters[BUDGET] = self.counters[BOX_TESTS] + box_tests
 
-    def open_bound(self) -> float:
-        """No pair that is still open is nearer than this, in local units of a."""
+    def open_bound(self, unit: float) -> float:
+        """No pair that is still open is nearer than this; ``unit`` is that of a."""
         pairs = self._work.bounds[: self.counters[OPEN]]
-        return float(np.sqrt(pairs.min())) if len(pairs) else np.inf
+        if len(pairs) == 0:
+            return np.inf
+        bound = float(pairs.min())
+        if self.numbers[ORIGINS_APART] > 0.0:
+            return max(0.0, float(self.numbers[ORIGINS_APART]) + bound * unit)
+        return float(np.sqrt(max(0.0, bound))) * unit * _BELOW
 
     def set_clearance(self, clearance: float) -> None:
         self.numbers[CLEARANCE] = clearance
@@ -289,6 +303,7 @@ else:
     _pairs_of_refs = table(np.int32, 2)
     _front_refs = table(np.int32, 3)
     _motions = table(np.float32, MOTION_COLUMNS)
+    _views = table(np.float32, VIEW_COLUMNS)
     _placements = table(np.float64, 12)
     _poses = table(np.float64, 4, 4)
 
@@ -297,7 +312,7 @@ else:
         """The tables of a workspace."""
         header = _addresses(address, _COLUMNS + 1)
         stack = header[_COLUMNS]
-        sizes = _integers(header[13], _SIZES)
+        sizes = _integers(header[14], _SIZES)
         asked = sizes[ASKED]
         return Work(
             _pairs_of_refs(header[0], stack),
@@ -311,13 +326,14 @@ else:
             _floats(header[8], WIDTH),
             _floats(header[9], WIDTH),
             _motions(header[10], 2),
-            _placements(header[11], 2),
-            _poses(header[12], 2),
+            _views(header[11], 2),
+            _placements(header[12], 2),
+            _poses(header[13], 2),
             sizes,
-            _poses(header[14], asked),
             _poses(header[15], asked),
-            _answers(header[16], asked),
-            _doubles(header[17], asked),
-            _doubles(header[18], 6 * asked),
-            _faces(header[19], 2 * asked),
+            _poses(header[16], asked),
+            _answers(header[17], asked),
+            _doubles(header[18], asked),
+            _doubles(header[19], 6 * asked),
+            _faces(header[20], 2 * asked),
         )

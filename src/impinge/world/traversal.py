@@ -19,9 +19,6 @@ from impinge.world.query import method_of
 # Comparisons between two looks at the clock: some 50 us.
 _SLICE = 4096
 
-# What float32 bounds may exceed the truth by, relative: see trees.leaf_operations.
-_BELOW = 1.0 - 2.0**-18
-
 
 class Traversal:
     """One question about two surfaces in one pose, answered as far as a budget allows.
@@ -115,7 +112,7 @@ class Traversal:
             return self.upper
         if self.upper == np.inf:
             return 0.0
-        return min(self.upper, self._work.open_bound() * self._a.unit * _BELOW)
+        return min(self.upper, self._work.open_bound(self._a.unit))
 
     @property
     def distance(self) -> Distance:
