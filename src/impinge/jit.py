@@ -181,8 +181,8 @@ def inner(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """As ``inner``, and copied into every caller.
 
-    A tuple of arrays is passed as some sixty numbers: in the loop of a traversal the calls would cost
-    several times what is done in them.
+    Trees and workspaces are passed as dozens of numbers: in the loop of a traversal the calls would cost more than
+    what is done in them.
     """
     return _only_for_kernels(function, forceinline=True)
 

@@ -6,7 +6,7 @@ table have a shape that is known when the kernel is compiled, so the address is 
 half of the time.  Tables are indexed like C-ordered arrays, except that negative indices do
 not count from the end and that there are no slices.
 
-Under NUMBA_BOUNDSCHECK tables are made as arrays, so that every index is checked; without the compiler they
+Under NUMBA_BOUNDSCHECK tables are made as arrays, so that indices beyond the end are noticed; without the compiler they
 are the numpy arrays themselves.
 """
 

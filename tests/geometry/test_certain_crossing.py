@@ -152,8 +152,8 @@ def test_agrees_with_the_careful_way(make) -> None:  # type: ignore[no-untyped-d
     rows = found.certain
     edge = np.maximum(np.ptp(a, axis=1).max(axis=1), np.ptp(b, axis=1).max(axis=1))
     largest = np.maximum(np.abs(a).max(axis=(1, 2)), np.abs(b).max(axis=(1, 2)))
-    # 2**-41 of the edge from geometry.crossing, a sixteenth of that from here, and the rounding of both.
-    bound = 1.1 * 2.0**-41 * edge + 2.0 * ROUNDOFF * largest
+    # 2**-43 of the edge from geometry.crossing, a quarter of that from here, and the rounding of both.
+    bound = 1.25 * 2.0**-43 * edge + 2.0 * ROUNDOFF * largest
     assert (np.abs(found.points - found.careful_points).max(axis=(1, 2)) <= bound)[rows].all()
     # 2**-30 for each of two normals and two ways; the sum of two votes is seldom short.
     assert np.abs(found.normals - found.careful_normals)[rows].max() < 2.0**-26

@@ -332,6 +332,29 @@ def test_more_contacts_than_there_is_room_for() -> None:
 
 
 @pytest.mark.nojit_slow
+@pytest.mark.parametrize("front", [8, 1 << 16])
+def test_neither_room_for_the_front_nor_for_the_contacts(front: int) -> None:
+    """The front is given up in the middle of a pose whose contacts are handed over in parts."""
+    a = through_one_point(200)
+    pair = new_pair(a, a, front)
+    pair.closer_than(0.0, None, shift(9.0))
+    pair.closer_than(0.0)
+    path = np.array([shift(2e-4), shift(3e-4)])
+    assert contact_set(pair.contacts(None, path)) == contact_set(impinge.contacts(a, a, None, path))
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("scale", [1e-300, 1e-162, 1e-100, 1e30])
+def test_at_every_scale(scale: float) -> None:
+    """Squares of tiny movements must not vanish."""
+    ring = torus(1.0, 0.3, 12, 8)
+    small = Mesh(ring.vertices * scale, ring.faces)
+    pair = Pair(small, small)
+    for x in np.linspace(4.0, 1.0, 30):
+        check_everything(pair, None, shift(x * scale, 0.1 * scale, 0.2 * scale), clearance=0.5 * scale)
+
+
+@pytest.mark.nojit_slow
 def test_other_questions_while_contacts_are_streamed() -> None:
     a = through_one_point(200)
     pair = Pair(a, a)

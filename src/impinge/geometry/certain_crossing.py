@@ -16,7 +16,7 @@ and UNDERFLOW (geometry.predicates) covers products that underflow.  A sign is u
 
 An edge whose ends have the heights g and h of opposite signs meets the plane at the part |g| / (|g| + |h|) from the
 first.  If both are off by 9 u s at most, so is the part by 9 u s / (|g| + |h|).  It is used where |g| + |h| >= 2**-4 s
-and then off by less than 2**-45 of the edge; geometry.crossing, which takes over below, promises 2**-41.  Heights
+and then off by less than 2**-45 of the edge; geometry.crossing, which takes over below, promises 2**-43.  Heights
 are kept in a fourth column beside the corners, so that corners and heights are chosen by index: the
 signs of neighbouring contacts are at random, and each branch on them would cost some 5 ns.
 """

@@ -1,8 +1,8 @@
 """The point where an edge meets the plane of a triangle, at every scale.
 
 The point divides the edge in the ratio of the heights of its ends.  Heights in floats are off by
-49 u of the extent cubed (geometry.predicates).  They are used where they add up to 2**-5 of that or more,
-so that the point is off by less than 2**-41 of the edge; otherwise the exact heights are used.  What is measured stands
+49 u of the extent cubed (geometry.predicates).  They are used where they add up to 2**-4 of that or more,
+so that the point is off by less than 2**-43 of the edge; otherwise the exact heights are used.  What is measured stands
 in docs/accuracy.md.
 """
 
@@ -19,7 +19,7 @@ from impinge.jit import cold, inner
 
 # Heights are taken from the exact evaluation where an edge rises over the other plane by less
 # than this part of the extent: below it the rounding of the heights would be seen in the point.
-_SHALLOW = 2.0**-5
+_SHALLOW = 2.0**-4
 
 SMALLEST_SAFE_EXTENT = 2.0**-150
 """Pairs smaller than this are scaled up before normals and points in a plane are computed in floats."""

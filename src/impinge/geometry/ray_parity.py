@@ -24,7 +24,7 @@ from impinge.geometry.triangle import load_triangle, same_point
 from impinge.jit import POINTER, array_at, cold, inlined, inner, pointer_to
 
 ROUNDING = 2.0**-36
-"""Rounding of a constructed point (below 2**-41, see geometry.crossing) and of the float values of functions there,
+"""Rounding of a constructed point (below 2**-43, see geometry.crossing) and of the float values of functions there,
 relative to the sizes at hand.  What is not certain goes to the exact signs."""
 
 # Products of at most six differences, some 1000 u.

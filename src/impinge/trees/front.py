@@ -38,14 +38,21 @@ from impinge.trees.work import (
     OPEN,
     PAUSE,
     PLAIN_TESTS,
+    POSE,
     REACH,
     RECORDED,
+    RESUMED,
     SEEN,
     SWEEP_END,
     SWEPT,
     TESTS_BEFORE,
 )
 
+# Kinds of questions, whose work is counted apart: those about distances take more.
+CONTACTS = 0
+DISTANCES = 1
+
+# Modes.
 PLAIN = 0
 """Descend from the roots."""
 RECORD = 1
@@ -67,7 +74,8 @@ BEFORE = 1
 NOWHERE = -1
 """The place of an entry that is not in the list yet."""
 
-# A bound is the square root of a float32 number that is off by less than 2**-18 of itself (see separating_axes).
+# A bound is the square root of a float32 number which is too large by less than 2**-18 of itself, for volumes
+# (leaf_operations) and for triangles (triangle_filter), and may have been converted to units of a.
 _CERTAIN = 1.0 - 2.0**-17
 
 # The sum that makes a key, and the one that it is compared with, are rounded once each.
@@ -99,7 +107,7 @@ def take_pose(work, a, b):
     if work.counters[SEEN] != 0:
         rounding = world_rounding(a, b, work.poses[0], work.poses[1])
         step = moved_at_most(work.placements[NOW], work.placements[BEFORE], a, b, rounding)
-        work.numbers[MOVED] = (work.numbers[MOVED] + step) * (1.0 + 2.0**-50)
+        work.numbers[MOVED] = (work.numbers[MOVED] + step) * (1.0 + 2.0**-50)  # rounded up
     for i in range(12):
         work.placements[BEFORE, i] = work.placements[NOW, i]
 
@@ -127,8 +135,14 @@ def choose_mode(work):
 
 
 @inlined
+def must_grow(work):
+    """Whether the front was given up for want of room: then a new question waits until Workspace.begin was called."""
+    return work.counters[FRONT_FULL] != 0 and work.counters[RESUMED] == 0 and work.counters[POSE] == 0
+
+
+@inlined
 def finish(work, question):
-    """A question about contacts (0) or distances (1) is answered.
+    """A question, about CONTACTS or DISTANCES, is answered.
 
     What is left on the stack belongs to the front; and it is decided whether that pays.
     """
@@ -218,7 +232,8 @@ def next_entry(work):
 @inlined
 def strike(work, entry):
     """Empty an entry whose volumes are taken up again."""
-    work.front_refs[entry, 2] = 0
+    for i in range(3):
+        work.front_refs[entry, i] = 0
     work.front_keys[entry] = np.inf
 
 

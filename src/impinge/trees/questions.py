@@ -9,7 +9,17 @@ from impinge.geometry.triangle import DISJOINT, contact_kind
 from impinge.jit import inlined, inner
 from impinge.trees.answers import APART, FAR_APART, MEETING, NO_ROOM, NOT_RIGID, UNFINISHED
 from impinge.trees.far_view import write_views
-from impinge.trees.front import PLAIN, SWEEP, choose_mode, finish, roots_are_apart, take_pose
+from impinge.trees.front import (
+    CONTACTS,
+    DISTANCES,
+    PLAIN,
+    SWEEP,
+    choose_mode,
+    finish,
+    must_grow,
+    roots_are_apart,
+    take_pose,
+)
 from impinge.trees.leaf_operations import (
     AllContacts,
     FirstContact,
@@ -31,7 +41,6 @@ from impinge.trees.work import (
     COHERENT,
     FACE_A,
     FACE_B,
-    FRONT_FULL,
     HEAP,
     HEAP_LEFT,
     MODE,
@@ -43,10 +52,6 @@ from impinge.trees.work import (
     TESTS_BEFORE,
     WITNESS,
 )
-
-# Kinds of questions, whose work is counted apart: those about distances take more.
-CONTACTS = 0
-DISTANCES = 1
 
 _rigid = inner(is_rigid)
 
@@ -131,12 +136,12 @@ def _witness_meets(a, b, work):
 
 @inlined
 def collide_all(a, b, work):
-    """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, or UNFINISHED.
+    """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, NO_ROOM or UNFINISHED.
 
     A question that is not finished for want of budget goes on when it is asked again; then it is about one pose.
     """
     counters = work.counters
-    if counters[FRONT_FULL] != 0:
+    if must_grow(work):
         return NO_ROOM
     if counters[COHERENT] == 0:
         counters[WITNESS] = 0  # it belongs to other bodies
@@ -167,12 +172,12 @@ def collide_all(a, b, work):
 
 @inlined
 def find_contacts(a, b, work):
-    """Fill work.pairs; return the number of poses that are done, or NOT_RIGID, or UNFINISHED.
+    """Fill work.pairs; return the number of poses that are done, or NOT_RIGID, NO_ROOM or UNFINISHED.
 
     Called again it goes on where it stopped.
     """
     counters = work.counters
-    if counters[FRONT_FULL] != 0 and counters[POSE] == 0:
+    if must_grow(work):
         return NO_ROOM
     while counters[POSE] < work.sizes[ASKED]:
         i = counters[POSE]
@@ -206,10 +211,10 @@ def _begin_with_witness(a, b, work):
 
 @inlined
 def find_nearest(a, b, work):
-    """Distances, points that have them, and faces; return 0, or NOT_RIGID, or UNFINISHED."""
+    """Distances, points that have them, and faces; return 0, or NOT_RIGID, NO_ROOM or UNFINISHED."""
     counters = work.counters
     numbers = work.numbers
-    if counters[FRONT_FULL] != 0:
+    if must_grow(work):
         return NO_ROOM
     for i in range(work.sizes[ASKED]):
         meeting = False
@@ -238,10 +243,13 @@ def find_nearest(a, b, work):
 
 @inlined
 def find_closer(a, b, work):
-    """Whether there are points no farther apart than the clearance, for each pose; return the last, or NOT_RIGID."""
+    """Whether there are points no farther apart than the clearance, for each pose.
+
+    Return the last, or NOT_RIGID or NO_ROOM.
+    """
     closer = False
     clearance = work.numbers[CLEARANCE]
-    if work.counters[FRONT_FULL] != 0:
+    if must_grow(work):
         return NO_ROOM
     for i in range(work.sizes[ASKED]):
         if not _place(a, b, i, work):

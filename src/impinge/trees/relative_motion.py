@@ -156,16 +156,20 @@ def moved_at_most(row, other, a, b, rounding):
     """How far any vertex of b can have moved, seen from a, between two placements.
 
     A vertex is at most sqrt(3) units from the origin of its local frame, and a matrix stretches by no more than
-    its Frobenius norm.  Rounding counts for both placements, and rotations are such to 1e-9 only.
+    its Frobenius norm.  Bounds refer to placements as they were computed; what is rounded at either end is doubted
+    twice as it is now, and rotations are such to 1e-9 only.
     """
     turned = 0.0
-    shifted = 0.0
     for i in range(9):
         turned += (row[i] - other[i]) * (row[i] - other[i])
-    for i in range(9, 12):
-        shifted += (row[i] - other[i]) * (row[i] - other[i])
+    shift = (row[9] - other[9], row[10] - other[10], row[11] - other[11])
+    size = largest(shift)
+    shifted = 0.0
+    if size > 0.0:  # relative to its size, since squares of tiny shifts underflow
+        for k in range(3):
+            shifted += (shift[k] / size) * (shift[k] / size)
     doubt = 2.0 * rounding + 2.0**-26 * (a.unit + b.unit)
-    return (1.7321 * b.unit * math.sqrt(turned) + math.sqrt(shifted)) * (1.0 + 2.0**-40) + doubt
+    return (1.7321 * b.unit * math.sqrt(turned) + size * math.sqrt(shifted)) * (1.0 + 2.0**-40) + doubt
 
 
 @inlined

@@ -158,6 +158,8 @@ class TreeSearch:
             done = 0
             while done < len(some_a):
                 done = self._ask("contacts", work, some_a, some_b, Results())
+                if done < 0:
+                    raise RuntimeError(f"the search for contacts ended with {done}")
                 yield first, work.take_pairs()
 
     def distance(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:

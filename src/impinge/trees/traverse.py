@@ -201,12 +201,13 @@ def traverse(leaf, a, b, work):
             entry = next_entry(work)
             if entry == NOWHERE:
                 break
-            node, far_ref, bits, side, kind = read_entry(work, entry)
+            first, far_ref, bits, side, kind = read_entry(work, entry)
             if kind == PAIR:
                 strike(work, entry)
-                _put(work, 0, node, far_ref, 0, np.float32(0.0))
+                _put(work, 0, first, far_ref, 0, np.float32(0.0))
                 height = 1
                 continue
+            node = first
             if side == 0:
                 near, far = a, b
             else:

@@ -64,9 +64,11 @@ HEAP = 23
 HEAP_LEFT = 24
 """So many volumes may still be opened best first."""
 _COUNTERS = 25
+# What is counted for one question only; the rest lasts.
 OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
 
 NO_BUDGET = 1 << 62
+FOR_EVER = 1 << 62
 
 # Places in ``sizes``.
 ASKED = 0
@@ -119,11 +121,12 @@ class Work(NamedTuple):
     front_refs: Any
     """(k, 3) int32: entries of the front."""
     front_keys: Any
-    """(k,) lower bounds of the distances there, in world units."""
+    """(k,) their keys: lower bounds of the distances there and the way that was gone by then, in world units."""
     counters: Any
     numbers: Any
     reach: Any
-    """(2,) float32: its square, in local units of a and of b.  (In far view: what bounds are compared with.)"""
+    """(2,) float32: what bounds are compared with, in local units of a and of b: the square of numbers[REACH], or, in
+    far view, what it exceeds the distance of the origins by."""
     lanes: Any
     """(8,) float32: lower bounds for volumes."""
     corner_lanes: Any
@@ -237,7 +240,7 @@ class Workspace:
         if stack > self.stack or self.counters[FRONT_FULL]:
             self.stack = max(self.stack, stack)
             if self.counters[FRONT_FULL]:
-                self.counters[PAUSE] = 0 if self.front < LARGEST_FRONT else NO_BUDGET
+                self.counters[PAUSE] = 0 if self.front < LARGEST_FRONT else FOR_EVER
                 self.front = min(8 * self.front, LARGEST_FRONT)
             self.counters[FRONT] = -1
             self._allocate()
@@ -309,7 +312,7 @@ else:
 
     @inlined
     def work_at(address):
-        """The tables of a workspace."""
+        """The tables of a workspace, in the order of Work."""
         header = _addresses(address, _COLUMNS + 1)
         stack = header[_COLUMNS]
         sizes = _integers(header[14], _SIZES)
