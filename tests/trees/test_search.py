@@ -143,6 +143,34 @@ def test_thousands_of_seeded_poses(kind: str) -> None:
     check(search_for(kind, a, b), a, b, poses_of(30, 3000, 1.2), poses_of(31, 3000, 1.2))
 
 
+@pytest.mark.long
+def test_a_million_triangles() -> None:
+    """A tilted plane of squares, two triangles each, under a small torus: what is nearest is known."""
+    n = 708
+    x, y = np.meshgrid(np.arange(n + 1.0), np.arange(n + 1.0), indexing="ij")
+    plane = np.column_stack([x.ravel(), y.ravel(), 0.5 * x.ravel()])
+    corner = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).ravel()
+    faces = np.concatenate([corner[:, None] + [0, n + 1, 1], corner[:, None] + [n + 1, n + 2, 1]])
+    land = Mesh(plane, faces)
+    assert len(land.faces) > 1_000_000
+    tree = OBBTree(land)
+    tree.validate()
+    assert tree.nbytes <= 260 * len(land.faces)
+    ring = torus(2.0, 0.5, 24, 16)
+    search = TreeSearch(tree, OBBTree(ring))
+    above = shift(300.3, 400.7, 0.5 * 300.3 + 5.0)
+    lowest = ((ring.vertices + above[0, :3, 3]) @ [-0.5, 0.0, 1.0]).min() / np.sqrt(1.25)
+    assert search.distance(STILL, above)[0][0] == pytest.approx(lowest, rel=1e-12)
+    assert search.collides(STILL, above)[0] != MEETING
+    through = shift(300.3, 400.7, 0.5 * 300.3)
+    assert search.collides(STILL, through)[0] == MEETING
+    pairs = search.contact_pairs(STILL, through)
+    near = np.flatnonzero(np.abs(land.triangles.mean(axis=1) - through[0, :3, 3]).max(axis=1) < 5.0)
+    part = Mesh(land.triangles[near].reshape(-1, 3), np.arange(3 * len(near)).reshape(-1, 3))
+    expected = BruteForce(part, ring).meeting_pairs(STILL, through)
+    assert {(int(near[a]), int(b)) for _, a, b, _ in expected} == {(int(a), int(b)) for _, a, b, _ in pairs}
+
+
 @pytest.mark.nojit_slow
 def test_close_and_parallel() -> None:
     """Sheets that lie on each other up to a small gap: hardly anything can be left out."""
