@@ -2,9 +2,9 @@
 
 An array travels through compiled code as seven or more values (data, shape, strides, owner), and a traversal hands
 some twenty arrays from function to function.  That is what the first compile spends its time on.  The rows of a
-table have a shape that is known when the kernel is compiled, so the address is enough: kernels compile in
-half of the time.  Tables are indexed like C-ordered arrays, except that negative indices do
-not count from the end and that there are no slices.
+table have a shape that is known when the kernel is compiled, so the address is enough.  The kernel for contacts
+compiles in 9 s instead of 17, the one for distances in 14 instead of 20.  Tables are indexed like C-ordered arrays,
+except that negative indices do not count from the end and that there are no slices.
 
 Under NUMBA_BOUNDSCHECK tables are made as arrays, so that indices beyond the end are noticed; without the compiler they
 are the numpy arrays themselves.

@@ -286,7 +286,7 @@ def test_far_from_the_origin_and_back() -> None:
 
 @pytest.mark.nojit_slow
 def test_a_teleport_costs_little_more_than_from_scratch() -> None:
-    """The slack of the front must not grow with a jump until everything is compared with everything."""
+    """A jump uses up all bounds of the front, and yet not everything is compared with everything."""
     ring = torus(1.0, 0.3, 48, 24)
     pair = Pair(ring, ring)
     for far in (5.0, 50.0, 1e4, 3.0):

@@ -184,8 +184,8 @@ def _flat_points(pair_pointer, points_pointer):
 
 
 @inner
-def _put_longest_chord_first(points, count):
-    """Swap the two points that are farthest from each other to the front."""
+def farthest_two(points, count):
+    """The places of the two points that are farthest from each other."""
     best = -1.0
     first = 0
     second = 0
@@ -197,6 +197,13 @@ def _put_longest_chord_first(points, count):
             length = x * x + y * y + z * z
             if length > best:
                 best, first, second = length, i, j
+    return first, second
+
+
+@inner
+def _put_longest_chord_first(points, count):
+    """Swap the two points that are farthest from each other to the front."""
+    first, second = farthest_two(points, count)
     if count > 1:
         for k in range(3):
             points[0, k], points[first, k] = points[first, k], points[0, k]

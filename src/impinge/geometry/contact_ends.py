@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from impinge.geometry.contact import farthest_two
 from impinge.geometry.crossing import (
     SMALLEST_SAFE_EXTENT,
     between,
@@ -289,22 +290,6 @@ def _write_sides(n, owner, features, points, corner_features, corner_points, con
     return n
 
 
-@inner
-def _farthest_two(points, count):
-    best = -1.0
-    first = 0
-    second = 0
-    for i in range(count):
-        for j in range(i + 1, count):
-            x = points[i, 0] - points[j, 0]
-            y = points[i, 1] - points[j, 1]
-            z = points[i, 2] - points[j, 2]
-            length = x * x + y * y + z * z
-            if length > best:
-                best, first, second = length, i, j
-    return first, second
-
-
 # ---------------------------------------------------------------------------- batches
 
 
@@ -368,6 +353,6 @@ def contact_pieces(
         if kind[contact] == COPLANAR:
             n = _write_sides(n, owner, features, points, corner_features, corner_points, contact, count, factor)
         else:
-            first, second = _farthest_two(corner_points, count)
+            first, second = farthest_two(corner_points, count)
             n = _write_piece(n, owner, features, points, corner_features, corner_points, contact, first, second, factor)
     return n

@@ -14,8 +14,6 @@ from impinge.lab.scenes import shapes
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, turns
 
-TORPEDO_TRIANGLES = 4_780
-PIVOT_TRIANGLES = 44_921
 RADIUS = 0.2667
 LENGTH = 5.8
 STATIONS = 10
