@@ -34,6 +34,8 @@ ENTRY_KERNELS = {
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
     "impinge.trees": 4 * 3 + 2 + 3 + 2,
+    # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
+    "impinge.convex": 2 + 3,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 

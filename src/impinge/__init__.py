@@ -17,14 +17,25 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from impinge.adapters.files import load, load_assembly
+    from impinge.convex.hull import ConvexHull
     from impinge.errors import MissingExtra, Unsupported
     from impinge.geometry.assembly import Assembly, Part
     from impinge.geometry.diagnose import Diagnosis
     from impinge.geometry.mesh import Mesh
-    from impinge.geometry.results import ContactKind, ContactLoop, Contacts, Distance, Relation, RelationKind
+    from impinge.geometry.results import (
+        ContactKind,
+        ContactLoop,
+        Contacts,
+        Distance,
+        Feature,
+        FeatureKind,
+        Penetration,
+        Relation,
+        RelationKind,
+    )
     from impinge.world.leaf import LeafOperation, Visits, leaf
     from impinge.world.pair import Pair
-    from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, relation
+    from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, penetration, relation
     from impinge.world.traversal import Traversal
 
 _HOME = {
@@ -32,13 +43,17 @@ _HOME = {
     "ContactKind": "impinge.geometry.results",
     "ContactLoop": "impinge.geometry.results",
     "Contacts": "impinge.geometry.results",
+    "ConvexHull": "impinge.convex.hull",
     "Diagnosis": "impinge.geometry.diagnose",
     "Distance": "impinge.geometry.results",
+    "Feature": "impinge.geometry.results",
+    "FeatureKind": "impinge.geometry.results",
     "LeafOperation": "impinge.world.leaf",
     "Mesh": "impinge.geometry.mesh",
     "MissingExtra": "impinge.errors",
     "Pair": "impinge.world.pair",
     "Part": "impinge.geometry.assembly",
+    "Penetration": "impinge.geometry.results",
     "Relation": "impinge.geometry.results",
     "RelationKind": "impinge.geometry.results",
     "Traversal": "impinge.world.traversal",
@@ -52,6 +67,7 @@ _HOME = {
     "leaf": "impinge.world.leaf",
     "load": "impinge.adapters.files",
     "load_assembly": "impinge.adapters.files",
+    "penetration": "impinge.world.query",
     "relation": "impinge.world.query",
 }
 
@@ -60,13 +76,17 @@ __all__ = [
     "ContactKind",
     "ContactLoop",
     "Contacts",
+    "ConvexHull",
     "Diagnosis",
     "Distance",
+    "Feature",
+    "FeatureKind",
     "LeafOperation",
     "Mesh",
     "MissingExtra",
     "Pair",
     "Part",
+    "Penetration",
     "Relation",
     "RelationKind",
     "Traversal",
@@ -80,6 +100,7 @@ __all__ = [
     "leaf",
     "load",
     "load_assembly",
+    "penetration",
     "relation",
 ]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from impinge import jit
-from impinge.geometry import all_pairs, predicates, triangle, triangle_distance
+from impinge.geometry import all_pairs, double_double, predicates, triangle
 from impinge.geometry.pose import posed_vertices
 from impinge.lab.hard_input import random_pose, triangle_pairs
 
@@ -147,7 +147,7 @@ TRIANGLES = "float64[:, :, ::1]"
     [
         (triangle._contact_kinds, f"{TRIANGLES}, {TRIANGLES}, int8[::1]"),
         (all_pairs.pose_triangles, f"float64[:, ::1], float64[:, ::1], int32[:, ::1], float64[:, ::1], {TRIANGLES}"),
-        (triangle_distance._accurate_cross, "UniTuple(float64, 3), UniTuple(float64, 3)"),
+        (double_double.accurate_cross, "UniTuple(float64, 3), UniTuple(float64, 3)"),
     ],
 )
 def test_no_fused_multiply_add_in_the_machine_code(kernel: Any, signature: str) -> None:
@@ -167,7 +167,7 @@ def test_products_round_before_they_are_subtracted() -> None:
 
 
 def test_kahans_difference_of_products_is_exact_where_the_answer_is_a_float() -> None:
-    difference = from_python(triangle_distance._difference_of_products)
+    difference = from_python(double_double.difference_of_products)
     for x, y in np.random.default_rng(2).normal(size=(200, 2)).tolist():
         rest = Fraction(x) * Fraction(y) - Fraction(x * y)
         assert Fraction(difference(x, y, x * y, 1.0)) == rest
@@ -175,7 +175,7 @@ def test_kahans_difference_of_products_is_exact_where_the_answer_is_a_float() ->
 
 
 def test_kahans_difference_of_products_is_good_to_two_ulps() -> None:
-    difference = from_python(triangle_distance._difference_of_products)
+    difference = from_python(double_double.difference_of_products)
     rng = np.random.default_rng(5)
     for a, b, c in rng.normal(size=(200, 3)).tolist():
         d = np.nextafter(a * b / c, np.inf) if rng.random() < 0.8 else 1.0

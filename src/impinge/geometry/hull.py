@@ -70,7 +70,7 @@ def convex_hull(points: ArrayLike) -> Hull:
         hull = _hull_in_space(local)
         if hull is not None:
             return hull
-    return _hull_in_plane(given, int(np.argmax(np.abs(normal))))
+    return hull_in_plane(given, int(np.argmax(np.abs(normal))))
 
 
 def _indices(values: ArrayLike) -> Ints:
@@ -97,7 +97,7 @@ def _hull_on_line(points: Floats, axis: int) -> Hull:
     return Hull(_indices(sorted(ends)), _indices([]).reshape(0, 3), 1)
 
 
-def _hull_in_plane(points: Floats, axis: int) -> Hull:
+def hull_in_plane(points: Floats, axis: int) -> Hull:
     """Andrew's monotone chain over the projection along ``axis``, with exact turns."""
     u, v = ((1, 2), (2, 0), (0, 1))[axis]
     x, y = points[:, u], points[:, v]

@@ -104,6 +104,25 @@ class ContactLoop:
         return f"ContactLoop({what}, {len(self.points)} points, {len(self.contacts)} contacts)"
 
 
+class FeatureKind(IntEnum):
+    """What a convex hull is made of."""
+
+    VERTEX = 0
+    EDGE = 1
+    FACE = 2
+    INSIDE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """The feature of a convex hull that carries a point; arrays have the leading shape of the poses."""
+
+    kind: FeatureKind | NDArray[np.int8]
+    """One FeatureKind, or an array of their numbers; INSIDE where the bodies meet."""
+    index: np.int32 | NDArray[np.int32]
+    """The row of ``hull.vertices`` or ``hull.edges``, or the place in ``hull.faces``; -1 where the bodies meet."""
+
+
 @dataclass(frozen=True, eq=False)
 class Distance:
     """The smallest distance and two points that have it; every array has the leading shape of the poses."""
@@ -114,8 +133,30 @@ class Distance:
     point_b: Floats
     """(..., 3) on face_b."""
     face_a: np.int32 | NDArray[np.int32]
-    """The triangle of a; -1 where the point is inside a solid and on none of its faces."""
+    """The triangle of a mesh or the face of a hull; -1 where the point is inside a solid and on none of its faces."""
     face_b: np.int32 | NDArray[np.int32]
+    feature_a: Feature | None = None
+    """The feature that carries the point, where both bodies are convex hulls."""
+    feature_b: Feature | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Penetration:
+    """How deep two convex bodies are in each other; every array has the leading shape of the poses."""
+
+    depth: np.float64 | Floats
+    """The length of the shortest way out: 0 where the bodies are apart, or only touch."""
+    direction: Floats
+    """(..., 3) the unit vector from b to a along which a must go by the depth (or b by as much the other way)."""
+    point_a: Floats
+    """(..., 3) the point of a that lies deepest in b; where they are apart, the nearest one."""
+    point_b: Floats
+    """(..., 3) the same of b: ``point_b - point_a = depth * direction``."""
+    lower: np.float64 | Floats
+    upper: np.float64 | Floats
+    """Certain bounds of the depth."""
+    method: str
+    """How it was found."""
 
 
 class RelationKind(IntEnum):

@@ -17,6 +17,7 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.geometry.crossing import extent_of_pair, largest_coordinate, power_of_two_over, scaled_triangle
+from impinge.geometry.double_double import accurate_cross
 from impinge.geometry.predicates import cross, dot, subtract
 from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
 from impinge.jit import inner, kernel
@@ -50,43 +51,12 @@ _LARGE = 2.0**100
 
 
 @inner
-def _split(x):
-    """Veltkamp's splitting into two halves of at most 26 bits."""
-    c = 134217729.0 * x
-    high = c - (c - x)
-    return high, x - high
-
-
-@inner
-def _difference_of_products(a, b, c, d):
-    """a*b - c*d to 1.5 ulp (Kahan), with products of halves instead of a fused operation."""
-    p = a * b
-    q = c * d
-    ah, al = _split(a)
-    bh, bl = _split(b)
-    ch, cl = _split(c)
-    dh, dl = _split(d)
-    error_p = ((ah * bh - p) + ah * bl + al * bh) + al * bl
-    error_q = ((ch * dh - q) + ch * dl + cl * dh) + cl * dl
-    return (p - q) + (error_p - error_q)
-
-
-@inner
-def _accurate_cross(a, b):
-    return (
-        _difference_of_products(a[1], b[2], a[2], b[1]),
-        _difference_of_products(a[2], b[0], a[0], b[2]),
-        _difference_of_products(a[0], b[1], a[1], b[0]),
-    )
-
-
-@inner
 def careful_cross(a, b):
     """The cross product, accurate in direction also for nearly parallel vectors, and its square."""
     n = cross(a, b)
     nn = dot(n, n)
     if nn < _NEARLY_PARALLEL * (dot(a, a) * dot(b, b)):
-        n = _accurate_cross(a, b)
+        n = accurate_cross(a, b)
         nn = dot(n, n)
     return n, nn
 
@@ -208,8 +178,8 @@ def _inner_edge_edge(p, u, q, v, best):
     if nn == 0.0 or height * height >= best * nn:
         return np.inf, 0.0, 0.0
     if nn < _NEARLY_PARALLEL * (dot(u, u) * dot(v, v)):
-        s = dot(_accurate_cross(w, v), n) / nn
-        t = dot(_accurate_cross(w, u), n) / nn
+        s = dot(accurate_cross(w, v), n) / nn
+        t = dot(accurate_cross(w, u), n) / nn
     else:
         s = dot(cross(w, v), n) / nn
         t = dot(cross(w, u), n) / nn

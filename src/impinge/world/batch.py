@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
 from impinge.geometry.results import Contacts, Distance
+from impinge.world.bodies import Body, require_body
 from impinge.world.method import ContactColumns
 
 Result = TypeVar("Result")
@@ -31,16 +31,15 @@ class Batch:
 
     def __init__(
         self,
-        a: Mesh,
-        b: Mesh,
+        a: Body,
+        b: Body,
         pose_a: ArrayLike | None,
         pose_b: ArrayLike | None,
         workers: int = 1,
         in_one: bool = False,
     ) -> None:
-        for body, name in ((a, "a"), (b, "b")):
-            if not isinstance(body, Mesh):
-                raise ValueError(f"{name}: expected a Mesh, got {type(body).__name__}")
+        require_body(a, "a")
+        require_body(b, "b")
         if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
             raise ValueError(f"workers is {workers!r}; it must be a whole number, 1 or more")
         first = as_pose(pose_a, "pose_a")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import as_clearance, as_count
-from impinge.geometry.mesh import Mesh
-from impinge.geometry.results import Contacts, Distance, Relation
+from impinge.geometry.results import Contacts, Distance, Penetration, Relation
 from impinge.trees.search import Statistics, handle_of, search_of
 from impinge.world import quick
 from impinge.world.batch import Batch, gathered, located
-from impinge.world.query import method_of, relation
+from impinge.world.bodies import Body, as_mesh
+from impinge.world.query import method_of, penetration, relation
 from impinge.world.quick import TREE_METHODS
 
 if TYPE_CHECKING:
@@ -41,18 +42,25 @@ class Pair:
     [0.5, 0.25, 0.0, 0.0]
     """
 
+    a: Any
+    b: Any
+    """The bodies."""
     statistics: Statistics
     """What the last question took (single poses of bodies that are apart are not counted)."""
 
-    def __init__(self, a: Mesh, b: Mesh, method: str = "auto") -> None:
-        for body, name in ((a, "a"), (b, "b")):
-            if not isinstance(body, Mesh):
-                raise ValueError(f"{name}: expected a Mesh, got {type(body).__name__}")
+    def __new__(cls, a: Body, b: Body, method: str = "auto") -> Pair:
+        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+            from impinge.world.hull_pair import HullPair
+
+            return object.__new__(HullPair)
+        return object.__new__(cls)
+
+    def __init__(self, a: Body, b: Body, method: str = "auto") -> None:
         if method not in TREE_METHODS:
             raise ValueError(f"method {method!r} of a Pair is not one of {', '.join(TREE_METHODS)}")
-        self.a = a
-        self.b = b
-        self._solid = a.solid or b.solid
+        self.a = as_mesh(a, "a")
+        self.b = as_mesh(b, "b")
+        self._solid = self.a.solid or self.b.solid
         self._start()
 
     def _start(self) -> None:
@@ -81,7 +89,7 @@ class Pair:
             if work is not None:
                 self._memory.append(work)
 
-    def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Mesh, Mesh]]:
+    def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Any, ...]]:
         return Pair, (self.a, self.b)  # what it remembers can be found again
 
     def __repr__(self) -> str:
@@ -157,6 +165,10 @@ class Pair:
         with self._method() as method:
             answers: NDArray[np.bool_] = batch.shaped(method.closer_than(limit, batch.poses_a, batch.poses_b))
             return answers
+
+    def penetration(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Penetration:
+        """For two convex hulls; otherwise Unsupported."""
+        return penetration(self.a, self.b, pose_a, pose_b)
 
     def relation(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Relation:
         """How two closed meshes lie to each other, for one pose or along a path (nothing is remembered for this)."""

@@ -1,4 +1,4 @@
-"""The verbs: collides, contacts, contact_stream, distance, closer_than, relation.
+"""The verbs: collides, contacts, contact_stream, distance, closer_than, penetration, relation.
 
 Poses are (..., 4, 4), broadcast against each other; every result has the leading shape.  A
 single pose is a batch of one.  With ``workers=n`` a batch is shared out to n threads; the
@@ -13,12 +13,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impinge.convex.hull import ConvexHull
 from impinge.errors import Unsupported
 from impinge.geometry.cast import as_clearance, as_count
 from impinge.geometry.mesh import Mesh
-from impinge.geometry.results import Contacts, Distance, Relation, RelationKind
-from impinge.world import quick
+from impinge.geometry.results import Contacts, Distance, Penetration, Relation, RelationKind
+from impinge.world import hulls, quick
 from impinge.world.batch import Batch, gathered, located
+from impinge.world.bodies import Body, as_mesh, require_body
+from impinge.world.hulls import CONVEX_METHODS
 from impinge.world.method import Method
 from impinge.world.quick import TREE_METHODS
 
@@ -26,7 +29,7 @@ METHODS = (*TREE_METHODS, "brute")
 
 
 def method_of(a: Mesh, b: Mesh, method: str) -> Method:
-    """Who answers the questions about two bodies."""
+    """Who answers the questions about two meshes."""
     if method in TREE_METHODS:
         from impinge.world.tree_method import TreeMethod
 
@@ -35,12 +38,14 @@ def method_of(a: Mesh, b: Mesh, method: str) -> Method:
         from impinge.world.brute_force import BruteForce
 
         return BruteForce(a, b)
+    if method in CONVEX_METHODS:
+        raise ValueError(f"method {method!r} is for two convex hulls, impinge.ConvexHull(mesh)")
     raise ValueError(f"method {method!r} is not one of {', '.join(METHODS)}")
 
 
 def collides(
-    a: Mesh,
-    b: Mesh,
+    a: Body,
+    b: Body,
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
@@ -55,6 +60,10 @@ def collides(
     >>> bool(collides(box(1, 1, 1), box(1, 1, 1), pose_b=lift))
     True
     """
+    if type(a) is not Mesh or type(b) is not Mesh:
+        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+            return hulls.collides(a, b, pose_a, pose_b, method, workers)
+        a, b = as_mesh(a, "a"), as_mesh(b, "b")
     if who := quick.ready(a, b, method, workers):
         answer = quick.collides(who, pose_a, pose_b, a.solid or b.solid)
         if answer is not None:
@@ -65,8 +74,8 @@ def collides(
 
 
 def contacts(
-    a: Mesh,
-    b: Mesh,
+    a: Body,
+    b: Body,
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
@@ -76,10 +85,12 @@ def contacts(
 ) -> Contacts:
     """All pairs of triangles that meet, with the segments, normals and kinds of their contacts.
 
-    A solid inside another without touching it has no contacts.  ``max_contacts`` keeps the result small: where there
+    Convex hulls take part as the meshes of their faces, ``hull.mesh``.  A solid inside another without touching it has
+    no contacts.  ``max_contacts`` keeps the result small: where there
     are more, ``complete`` is False and which ones are left out is not specified (but always the same).
     """
     most = as_count(max_contacts, "max_contacts")
+    a, b = as_mesh(a, "a"), as_mesh(b, "b")
     if most is None and (who := quick.ready(a, b, method, workers)):
         found = quick.contacts(who, method_of(a, b, method), pose_a, pose_b)
         if found is not None:
@@ -90,7 +101,7 @@ def contacts(
 
 
 def contact_stream(
-    a: Mesh, b: Mesh, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    a: Body, b: Body, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
 ) -> Iterator[Contacts]:
     """All contacts in parts of some ten thousand, in no particular order: for sets that do not fit into memory.
 
@@ -100,14 +111,15 @@ def contact_stream(
     """
     from impinge.world.tree_method import TreeMethod
 
+    a, b = as_mesh(a, "a"), as_mesh(b, "b")
     batch = Batch(a, b, pose_a, pose_b)
     for part in TreeMethod(a, b).contact_parts(batch.poses_a, batch.poses_b):
         yield gathered(batch, [part])
 
 
 def distance(
-    a: Mesh,
-    b: Mesh,
+    a: Body,
+    b: Body,
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
@@ -115,6 +127,11 @@ def distance(
     workers: int = 1,
 ) -> Distance:
     """The smallest distance of the bodies and two points that have it; 0 exactly where they collide."""
+    if type(a) is not Mesh or type(b) is not Mesh:
+        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+            return hulls.distance(a, b, pose_a, pose_b, method, workers)
+        mixed = distance(as_mesh(a, "a"), as_mesh(b, "b"), pose_a, pose_b, method=method, workers=workers)
+        return hulls.with_faces_of_hulls(mixed, a, b)
     if who := quick.ready(a, b, method, workers):
         found = quick.distance(who, method_of(a, b, method), pose_a, pose_b, a.solid or b.solid)
         if found is not None:
@@ -124,8 +141,8 @@ def distance(
 
 
 def closer_than(
-    a: Mesh,
-    b: Mesh,
+    a: Body,
+    b: Body,
     clearance: float,
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
@@ -135,6 +152,10 @@ def closer_than(
 ) -> np.bool_ | NDArray[np.bool_]:
     """Whether the distance of the bodies is at most the clearance; exact."""
     limit = as_clearance(clearance)
+    if type(a) is not Mesh or type(b) is not Mesh:
+        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+            return hulls.closer_than(a, b, limit, pose_a, pose_b, method, workers)
+        a, b = as_mesh(a, "a"), as_mesh(b, "b")
     if who := quick.ready(a, b, method, workers):
         answer = quick.closer_than(who, limit, pose_a, pose_b, a.solid or b.solid)
         if answer is not None:
@@ -146,9 +167,34 @@ def closer_than(
     return answers
 
 
+def penetration(
+    a: Body,
+    b: Body,
+    pose_a: ArrayLike | None = None,
+    pose_b: ArrayLike | None = None,
+    *,
+    method: str = "auto",
+    workers: int = 1,
+) -> Penetration:
+    """How deep two convex hulls are in each other, the shortest way out, and the deepest points.
+
+    >>> from impinge.lab.scenes.shapes import box
+    >>> cube, aside = ConvexHull(box(1, 1, 1)), np.eye(4)
+    >>> aside[0, 3] = 0.75
+    >>> found = penetration(cube, cube, None, aside)
+    >>> float(found.depth), found.direction.tolist()
+    (0.25, [-1.0, 0.0, 0.0])
+    """
+    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+        return hulls.penetration(a, b, pose_a, pose_b, method, workers)
+    name, body = ("b", b) if isinstance(a, ConvexHull) else ("a", a)
+    require_body(body, name)
+    raise Unsupported(f"penetration: {name} is a mesh; it is defined for convex hulls, impinge.ConvexHull({name})")
+
+
 def relation(
-    a: Mesh,
-    b: Mesh,
+    a: Body,
+    b: Body,
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
@@ -156,6 +202,7 @@ def relation(
     workers: int = 1,
 ) -> Relation:
     """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal."""
+    a, b = as_mesh(a, "a"), as_mesh(b, "b")
     batch = Batch(a, b, pose_a, pose_b, workers)
     for mesh, name in ((a, "a"), (b, "b")):
         if not mesh.is_closed:

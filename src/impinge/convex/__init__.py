@@ -1,0 +1,1 @@
+"""Convex bodies: exact hulls, their features and Voronoi cells, and closest features."""

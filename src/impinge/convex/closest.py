@@ -1,0 +1,142 @@
+"""Questions about two convex bodies: the one kernel behind every method and every verb but penetration.
+
+For each pose
+
+    kept plane (Baraff) --------------------------------------------> apart
+    start: kept simplex (GJK) | walk over features (V-Clip, Lin-Canny)
+        --> gjk, in floats -------------------------------------------> apart, meeting, near enough
+              --> sure_finish, measured in double-double -------------> distances
+              --> careful_walk, double-double ------------------------> the same, and distances
+                    --> exact_walk, integers -------------------------> the same, always
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.convex.body import body_features, convex_body
+from impinge.convex.carriers import NONE, carrier
+from impinge.convex.cells import INSIDE
+from impinge.convex.exact_walk import careful_walk, exact_walk
+from impinge.convex.gjk import APART, MEETING, OPEN, gjk
+from impinge.convex.separating_plane import still_separates
+from impinge.convex.simplex import OF_A, OF_B, combined, direction, pose_anew
+from impinge.convex.support import pose_of, turned_back
+from impinge.convex.sure_finish import finish_surely
+from impinge.convex.work import (
+    ASKED,
+    CAREFUL,
+    COHERENT,
+    COLLIDES,
+    COUNT,
+    DISTANCE,
+    EXACT,
+    GJK,
+    HAS_PLANE,
+    IDS_A,
+    IDS_B,
+    KNOWN,
+    METHOD,
+    QUESTION,
+    VALUE,
+    WEIGHTS,
+    work_at,
+)
+from impinge.geometry.double_double import UNCERTAIN
+from impinge.geometry.pose import is_rigid
+from impinge.jit import inner, kernel
+
+_rigid = inner(is_rigid)
+
+
+@inner
+def _are_rigid(poses, i):
+    return _rigid(
+        (
+            (poses[i, 0, 0], poses[i, 0, 1], poses[i, 0, 2], poses[i, 0, 3]),
+            (poses[i, 1, 0], poses[i, 1, 1], poses[i, 1, 2], poses[i, 1, 3]),
+            (poses[i, 2, 0], poses[i, 2, 1], poses[i, 2, 2], poses[i, 2, 3]),
+            (poses[i, 3, 0], poses[i, 3, 1], poses[i, 3, 2], poses[i, 3, 3]),
+        )
+    )
+
+
+@inner
+def _forget(work):
+    """Begin anew: from the first vertices."""
+    work.counters[COUNT] = 1
+    work.counters[IDS_A] = 0
+    work.counters[IDS_B] = 0
+    work.counters[HAS_PLANE] = 0
+    for i in range(4):
+        work.pair[i] = 0
+
+
+@inner
+def _write_nearest(work, address_a, address_b, pose_a, pose_b, i, meeting):
+    """Distance, points and features of pose i."""
+    weights = (
+        work.numbers[WEIGHTS], work.numbers[WEIGHTS + 1], work.numbers[WEIGHTS + 2], work.numbers[WEIGHTS + 3],
+    )  # fmt: skip
+    point_a = combined(work, weights, OF_A)
+    point_b = point_a if meeting else combined(work, weights, OF_B)
+    work.values[i] = work.numbers[VALUE]
+    for k in range(3):
+        work.points[i, k] = point_a[k]
+        work.points[i, 3 + k] = point_b[k]
+    if meeting:
+        kind_a, feature_a, face_a = INSIDE, np.int64(NONE), np.int64(NONE)
+        kind_b, feature_b, face_b = INSIDE, np.int64(NONE), np.int64(NONE)
+    else:
+        d = direction(work)
+        away = (-d[0], -d[1], -d[2])
+        count = work.counters[COUNT]
+        kind_a, feature_a, face_a = carrier(
+            body_features(address_a), work.counters, IDS_A, count, turned_back(pose_a, away)
+        )
+        kind_b, feature_b, face_b = carrier(
+            body_features(address_b), work.counters, IDS_B, count, turned_back(pose_b, d)
+        )
+    work.features[i, 0], work.features[i, 1], work.features[i, 2] = kind_a, feature_a, face_a
+    work.features[i, 3], work.features[i, 4], work.features[i, 5] = kind_b, feature_b, face_b
+
+
+@kernel
+def closest(address_a, address_b, address_work):
+    """Answer the question of the workspace for all its poses.
+
+    Returns the place of the first pose that is not rigid; or, where all are, -1 for a last answer of no and -2 for yes.
+    """
+    found = 0
+    a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
+    question, method = work.orders[QUESTION], work.orders[METHOD]
+    for i in range(work.orders[ASKED]):
+        if not (_are_rigid(work.poses_a, i) and _are_rigid(work.poses_b, i)):
+            return i
+        pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)
+        if work.orders[COHERENT] == 0 or work.counters[KNOWN] == 0:
+            _forget(work)
+        work.counters[KNOWN] = 1
+        if question == COLLIDES and work.counters[HAS_PLANE] == 1:
+            if still_separates(work, a, b, pose_a, pose_b):
+                found = 0
+                work.answers[i] = found
+                continue
+            work.counters[HAS_PLANE] = 0
+        if method == GJK:
+            # A tetrahedron is started as a triangle: nothing is known of the side on which the origin lies.
+            work.counters[COUNT] = min(work.counters[COUNT], 3)
+            pose_anew(work, a, b, pose_a, pose_b)
+        found = gjk(work, a, b, pose_a, pose_b)
+        if found == OPEN and question == DISTANCE and finish_surely(work, a, b, pose_a, pose_b):
+            found = APART
+        if found == OPEN:
+            work.counters[CAREFUL] += 1
+            found = careful_walk(address_a, address_b, address_work, i)
+            if found == UNCERTAIN:
+                work.counters[EXACT] += 1
+                found = exact_walk(address_a, address_b, address_work, i)
+        work.answers[i] = found
+        if question == DISTANCE:
+            _write_nearest(work, address_a, address_b, pose_a, pose_b, i, found == MEETING)
+    return -1 - found

@@ -1,0 +1,407 @@
+"""GJK with certain signs: from a simplex near the nearest one to the nearest one itself.
+
+Gilbert, Johnson and Keerthi (1988), in double-double arithmetic and, where that leaves a sign open, in integers
+(``convex.numbers``).  A simplex of up to four differences w = p - q of posed vertices is kept.  Its point v nearest to
+the origin is never computed, only its direction, which is a polynomial in the corners:
+
+    corner a:          a                                    degree 1
+    edge ab:           u x (a x u),  u = b - a              degree 3
+    triangle abc:      +-n,  n = (b - a) x (c - a)          degree 2
+
+and signs of such polynomials tell which face of the simplex holds v: v is strictly inside the face, and every other
+corner w of the simplex fulfils v . w >= v . v.  Flat simplices need no care: the nearest point is inside some face with
+independent corners (Caratheodory), and faces with dependent ones are passed over.
+
+A step adds the difference that is lowest in the direction v.  If that is not below the plane through v, v is the
+nearest point of all; otherwise the simplex gets a strictly nearer one.  So no simplex comes twice, and the walk ends:
+no limit of steps is needed.
+
+Ties that need no arithmetic
+----------------------------
+v is square to w_i - w_j.  Where two corners share their vertex of b, that is p_i - p_j; so the corners of a simplex
+with k = (vertices of a) + (vertices of b) - 1, which hang together by shared vertices, have all their p on one plane
+square to v and all their q on another: none needs to be compared.
+
+The distance
+------------
+is a quotient of integers under a root, or of double-doubles right to 2**-64: its rounding to a float does not depend on
+the way that led to the simplex, except where the root lies that near to the middle between two floats.  So a pose
+asked from scratch and the same pose at the end of a path give the same number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from impinge.constants import UNIT_ROUNDOFF
+from impinge.convex.body import convex_body
+from impinge.convex.numbers import (
+    InDoubles,
+    InIntegers,
+    cross,
+    difference,
+    differences,
+    dot,
+    in_floats,
+    in_two_floats,
+    is_zero,
+    negative,
+    opposite,
+    plus,
+    relative_error,
+    sign,
+    step,
+    times,
+)
+from impinge.convex.simplex import OF_A, OF_B, put_vertices
+from impinge.convex.support import (
+    climb,
+    pose_of,
+    posed_vertex,
+    size_of_coordinates,
+    spread,
+    start_plateau,
+    turned_back,
+)
+from impinge.convex.sure_finish import VALUE_ERROR, distinct, is_listed
+from impinge.convex.work import (
+    CLOSER_THAN,
+    COLLIDES,
+    COUNT,
+    IDS_A,
+    IDS_B,
+    LIMIT,
+    QUESTION,
+    VALUE,
+    WEIGHTS,
+    work_at,
+)
+from impinge.geometry.double_double import UNCERTAIN, Fine, quotient, root
+from impinge.jit import cold, inlined, inner
+
+APART = 0
+MEETING = 1
+
+# Heights of vertices above a plane in floats: 48 u as in convex.support, and 2**-50 for the direction.
+_PLATEAU = 64.0 * UNIT_ROUNDOFF
+_UNDERFLOW = 2.0**-1070
+
+_FACES = (15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8)
+"""Sets of corners as bits, the large ones first: the simplex is usually the right one as it is."""
+
+
+@inlined
+def _edge_direction(a, b):
+    u = difference(b, a)
+    return cross(u, cross(a, u))
+
+
+@inlined
+def _normal(a, b, c):
+    return cross(difference(b, a), difference(c, a))
+
+
+@inlined
+def _edge_parts(a, b):
+    """Weights of the corners times a positive number: the place of the foot of the origin on the line."""
+    u = difference(b, a)
+    return dot(b, u), negative(dot(a, u))
+
+
+@inlined
+def _triangle_parts(a, b, c):
+    n = _normal(a, b, c)
+    return dot(cross(b, c), n), dot(cross(c, a), n), dot(cross(a, b), n)
+
+
+@inlined
+def _tetrahedron_parts(a, b, c, d):
+    """Weights of the corners times the volume: the place of the origin itself."""
+    return dot(cross(b, c), d), negative(dot(cross(a, c), d)), dot(cross(a, b), d), negative(dot(cross(a, b), c))
+
+
+@inner
+def _all_positive(signs):
+    """1 where all are positive, 0 where one is not, else UNCERTAIN."""
+    answer = 1
+    for s in signs:
+        if s == -1 or s == 0:
+            return 0
+        if s == UNCERTAIN:
+            answer = UNCERTAIN
+    return answer
+
+
+@inlined
+def _holds_foot(corners, face, size):
+    """Whether the foot of the origin lies strictly inside a face, which is not degenerate then."""
+    if size == 1:
+        return 1
+    a, b = corners[face[0]], corners[face[1]]
+    if size == 2:
+        p, q = _edge_parts(a, b)
+        return _all_positive((sign(p), sign(q)))
+    c = corners[face[2]]
+    if size == 3:
+        p, q, r = _triangle_parts(a, b, c)
+        return _all_positive((sign(p), sign(q), sign(r)))
+    p, q, r, s = _tetrahedron_parts(a, b, c, corners[face[3]])
+    way = sign(p)
+    if way == -1:
+        return _all_positive((sign(negative(q)), sign(negative(r)), sign(negative(s))))
+    return _all_positive((way, sign(q), sign(r), sign(s)))
+
+
+@inlined
+def _direction(corners, face, size):
+    """From the origin to the face; zero where the face holds the origin.  And whether that is certain."""
+    a = corners[face[0]]
+    if size == 1:
+        return a, is_zero(a)
+    if size == 2:
+        d = _edge_direction(a, corners[face[1]])
+        return d, is_zero(d)
+    n = _normal(a, corners[face[1]], corners[face[2]])
+    side = sign(dot(n, a))
+    if side == -1:
+        return opposite(n), 0
+    return n, (UNCERTAIN if side == UNCERTAIN else 1 - side)
+
+
+@inlined
+def _none_is_nearer(corners, count, face, subset, direction):
+    """Whether no corner is below the plane through the face."""
+    answer = 1
+    for i in range(count):
+        if not subset >> i & 1:
+            s = sign(dot(direction, difference(corners[i], corners[face[0]])))
+            if s == -1:
+                return 0
+            if s == UNCERTAIN:
+                answer = UNCERTAIN
+    return answer
+
+
+@inlined
+def _nearest_face(corners, count, face):
+    """The size of the face that holds the nearest point (0: uncertain), its direction, whether it holds the origin."""
+    for subset in _FACES:
+        if subset >= 1 << count:
+            continue
+        size = 0
+        for i in range(count):
+            if subset >> i & 1:
+                face[size] = i
+                size += 1
+        if _holds_foot(corners, face, size) != 1:
+            continue
+        if size == 4:
+            return size, corners[0], True
+        direction, zero = _direction(corners, face, size)
+        if zero == 1:
+            return size, direction, True
+        if zero == 0 and _none_is_nearer(corners, count, face, subset, direction) == 1:
+            return size, direction, False
+    return 0, corners[0], False
+
+
+@inner
+def _keep(work, face, size):
+    """Reduce the simplex to a face."""
+    for i in range(size):
+        for k in range(9):
+            work.rows[i, k] = work.rows[face[i], k]
+        work.counters[IDS_A + i] = work.counters[IDS_A + face[i]]
+        work.counters[IDS_B + i] = work.counters[IDS_B + face[i]]
+        face[i] = i
+    work.counters[COUNT] = size
+
+
+@inlined
+def _lowest(kind, body, pose, direction, side, work, ids, size, tied):
+    """The posed vertex that lies farthest in a direction (side 1) or against it (side -1).
+
+    Returns the vertex, and 1 if it is strictly beyond those of the simplex, 0 if none is, or UNCERTAIN.
+    """
+    rough = in_floats(direction)
+    d = (side * rough[0], side * rough[1], side * rough[2])
+    c = turned_back(pose, d)
+    best = work.counters[ids]
+    place = posed_vertex(body, pose, best)
+    steep = abs(d[0]) + abs(d[1]) + abs(d[2])
+    top, height, _ = climb(body, c, best)
+    floor = height - (_PLATEAU * size_of_coordinates(body, pose) * steep + _UNDERFLOW * (1.0 + steep))
+    # All vertices that may be the farthest hang together (see convex.support).
+    stamp = start_plateau(work, top)
+    found, done = 1, 0
+    beyond = 0
+    while done < found:
+        here = work.queue[done]
+        done += 1
+        if not (tied and is_listed(work, ids, size, here)):
+            p = posed_vertex(body, pose, here)
+            s = sign(dot(direction, step(kind, place, p)))
+            if s == UNCERTAIN:
+                if beyond == 0:
+                    beyond = UNCERTAIN
+            elif s == side:
+                best, place, beyond = here, p, 1
+        found = spread(body, c, here, floor, work, found, stamp)
+    return best, beyond
+
+
+@inlined
+def _ratio(x, y):
+    p, _, e = in_two_floats(x)
+    q, _, f = in_two_floats(y)
+    return math.ldexp(p / q, int(e - f))
+
+
+@inlined
+def _write_weights(corners, face, size, work):
+    for i in range(4):
+        work.numbers[WEIGHTS + i] = 0.0
+    a = corners[face[0]]
+    if size == 1:
+        work.numbers[WEIGHTS] = 1.0
+        return
+    b = corners[face[1]]
+    if size == 2:
+        p, q = _edge_parts(a, b)
+        total = plus(p, q)
+        work.numbers[WEIGHTS] = _ratio(p, total)
+        work.numbers[WEIGHTS + 1] = _ratio(q, total)
+        return
+    c = corners[face[2]]
+    if size == 3:
+        p, q, r = _triangle_parts(a, b, c)
+        total = plus(plus(p, q), r)
+        work.numbers[WEIGHTS] = _ratio(p, total)
+        work.numbers[WEIGHTS + 1] = _ratio(q, total)
+        work.numbers[WEIGHTS + 2] = _ratio(r, total)
+        return
+    p, q, r, s = _tetrahedron_parts(a, b, c, corners[face[3]])
+    total = plus(plus(plus(p, q), r), s)
+    work.numbers[WEIGHTS] = _ratio(p, total)
+    work.numbers[WEIGHTS + 1] = _ratio(q, total)
+    work.numbers[WEIGHTS + 2] = _ratio(r, total)
+    work.numbers[WEIGHTS + 3] = _ratio(s, total)
+
+
+@inlined
+def _squared_distance(corners, face, size):
+    """As numerator and denominator."""
+    a = corners[face[0]]
+    if size == 1:
+        return dot(a, a), dot(a, a)
+    u = difference(corners[face[1]], a)
+    if size == 2:
+        across = cross(a, u)
+        return dot(across, across), dot(u, u)
+    n = cross(u, difference(corners[face[2]], a))
+    h = dot(n, a)
+    return times(h, h), dot(n, n)
+
+
+@inner
+def _root_of_quotient(x, x_low, e, y, y_low, f, unit):
+    """sqrt(x / y) * 2**unit, rounded; x and y times 2**e and 2**f, which are even."""
+    high, low = quotient(Fine(x, x_low, 0.0), Fine(y, y_low, 0.0))
+    return math.ldexp(root(high, low), int((e - f) // 2 + unit))
+
+
+@inlined
+def _finish(corners, limit, unit, face, size, meeting, work):
+    """Write weights and distance (or the comparison with the limit) of the nearest face; return what was found."""
+    question = work.orders[QUESTION]
+    if meeting:
+        _write_weights(corners, face, size, work)
+        work.numbers[VALUE] = 0.0
+        return MEETING
+    top, bottom = _squared_distance(corners, face, size)
+    if question == CLOSER_THAN:
+        if size == 1:
+            s = sign(plus(top, negative(times(limit, limit))))
+        else:
+            s = sign(plus(top, negative(times(times(limit, limit), bottom))))
+        if s == UNCERTAIN:
+            return UNCERTAIN
+        return APART if s > 0 else MEETING
+    if relative_error(top) > VALUE_ERROR or relative_error(bottom) > VALUE_ERROR:
+        return UNCERTAIN
+    x, x_low, e = in_two_floats(top)
+    y, y_low, f = in_two_floats(bottom)
+    if size == 1:
+        y, y_low, f = 1.0, 0.0, 0
+    work.numbers[VALUE] = _root_of_quotient(x, x_low, e, y, y_low, f, unit)
+    _write_weights(corners, face, size, work)
+    return APART
+
+
+@inlined
+def _walk(kind, address_a, address_b, address_work, index):
+    work = work_at(address_work)
+    a, b = convex_body(address_a), convex_body(address_b)
+    pose_a, pose_b = pose_of(work.poses_a, index), pose_of(work.poses_b, index)
+    question = work.orders[QUESTION]
+    face = np.zeros(4, dtype=np.int64)
+    points = np.zeros((9, 3))
+    points[8, 0] = work.numbers[LIMIT]
+    while True:
+        count = work.counters[COUNT]
+        for i in range(4):
+            row = i if i < count else 0
+            for k in range(3):
+                points[i, k] = work.rows[row, OF_A + k]
+                points[4 + i, k] = work.rows[row, OF_B + k]
+        corners, limit, unit = differences(kind, points)
+        size, direction, meeting = _nearest_face(corners, count, face)
+        if size == 0:
+            return UNCERTAIN
+        if meeting:
+            answer = _finish(corners, limit, unit, face, size, True, work)
+            _keep(work, face, size)
+            return answer
+        chosen = (face[0], face[1], face[2])
+        _keep(work, face, size)
+        tied = distinct(work, IDS_A, size) + distinct(work, IDS_B, size) == size + 1
+        vertex_a, beyond_a = _lowest(kind, a, pose_a, direction, -1, work, IDS_A, size, tied)
+        vertex_b, beyond_b = _lowest(kind, b, pose_b, direction, 1, work, IDS_B, size, tied)
+        if question == COLLIDES:
+            apart = step(kind, posed_vertex(b, pose_b, vertex_b), posed_vertex(a, pose_a, vertex_a))
+            if beyond_a != UNCERTAIN and beyond_b != UNCERTAIN and sign(dot(direction, apart)) == 1:
+                return APART
+        if beyond_a != 1 and beyond_b != 1:
+            if beyond_a == UNCERTAIN or beyond_b == UNCERTAIN:
+                return UNCERTAIN
+            face[0], face[1], face[2] = chosen
+            return _finish(corners, limit, unit, face, size, False, work)
+        put_vertices(work, size, a, b, pose_a, pose_b, vertex_a, vertex_b)
+        work.counters[COUNT] = size + 1
+
+
+_SIGNATURE = "int64(int64, int64, int64, int64)"
+
+
+@cold(_SIGNATURE)
+def careful_walk(address_a, address_b, address_work, index):
+    """MEETING or APART for the pose ``index``, or UNCERTAIN; for CLOSER_THAN whether the limit is reached.
+
+    The walk begins with the simplex of the workspace, any one, and leaves the last one there, with its weights and
+    its distance (not where the bodies are only known to be APART because COLLIDES is asked).
+    """
+    work = work_at(address_work)
+    size = 2.0**-1000
+    for i in range(work.counters[COUNT]):
+        for k in range(OF_A, 9):
+            size = max(size, abs(work.rows[i, k]))
+    exponent = -math.frexp(size)[1]
+    return _walk(InDoubles(math.ldexp(1.0, exponent), exponent), address_a, address_b, address_work, index)
+
+
+@cold(_SIGNATURE)
+def exact_walk(address_a, address_b, address_work, index):
+    """As careful_walk, never UNCERTAIN."""
+    return _walk(InIntegers(1.0, 0), address_a, address_b, address_work, index)

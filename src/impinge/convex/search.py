@@ -1,0 +1,153 @@
+"""Questions about two convex hulls: the side of Python."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.convex.body import Handle, handle_of
+from impinge.convex.directions import directions as unit_vectors
+from impinge.convex.hull import ConvexHull
+from impinge.convex.work import (
+    CAREFUL,
+    CLOSER_THAN,
+    COLLIDES,
+    DISTANCE,
+    EXACT,
+    FEATURES,
+    GJK,
+    LIMIT,
+    LOST_WALKS,
+    STEPS,
+    Workspace,
+)
+from impinge.geometry.cast import Bools, Floats
+from impinge.memory import address_of
+
+METHODS = {"gjk": GJK}
+
+_NEARLY_TOUCHING = 2.0**-20
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What questions about convex bodies took, added up since the workspace was made."""
+
+    gjk_steps: int
+    """Directions in which both bodies were asked for their farthest vertex."""
+    feature_steps: int
+    """Pairs of features that V-Clip or Lin-Canny passed."""
+    careful_walks: int
+    """Poses that were finished in double-double arithmetic; every distance above zero is."""
+    exact_walks: int
+    """Poses that were finished in integers."""
+    lost_walks: int
+    """Poses where V-Clip or Lin-Canny did not end at the nearest features, and GJK went on."""
+
+
+class _Own(threading.local):
+    """One workspace for each thread."""
+
+    workspace: Workspace | None = None
+
+
+own = _Own()
+"""For questions from scratch."""
+
+
+def own_workspace() -> Workspace:
+    """The workspace of this thread."""
+    if own.workspace is None:
+        own.workspace = Workspace()
+    return own.workspace
+
+
+class ConvexSearch:
+    """The questions about two hulls, for batches of poses (k, 4, 4); ``work`` makes them coherent if it is."""
+
+    def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "gjk", work: Workspace | None = None) -> None:
+        self.a, self.b = prepared(a, method), prepared(b, method)
+        self._method = METHODS[method]
+        self._work = work
+
+    def collides(self, poses_a: Floats, poses_b: Floats) -> Bools:
+        answers = np.zeros(len(poses_a), dtype=np.bool_)
+        self._ask(COLLIDES, poses_a, poses_b, answers.view(np.int8))
+        return answers
+
+    def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
+        answers = np.zeros(len(poses_a), dtype=np.bool_)
+        self._ask(CLOSER_THAN, poses_a, poses_b, answers.view(np.int8), clearance=clearance)
+        return answers
+
+    def distance(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
+        """Values (k,), points (k, 6) and features (k, 6): kind, index and face for a, then for b."""
+        count = len(poses_a)
+        values, points = np.zeros(count), np.zeros((count, 6))
+        features = np.zeros((count, FEATURES), dtype=np.int32)
+        self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.int8), values, points, features)
+        return values, points, features
+
+    def penetration(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Depths (k,), directions (k, 3), deepest points (k, 6), and certain bounds of the depths (k, 2)."""
+        from impinge.convex import epa
+
+        count = len(poses_a)
+        answers, values, points = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((count, 6))
+        self._ask(DISTANCE, poses_a, poses_b, answers, values, points, np.zeros((count, FEATURES), dtype=np.int32))
+        # Points that are nearly the same show no direction: that of the nearest facet is as good.
+        apart = values > _NEARLY_TOUCHING * np.abs(points).max(axis=1, initial=0.0)
+        answers[:] = ~apart
+        results = np.zeros((count, epa.RESULT))
+        if not apart.all():
+            work = self._work or own_workspace()
+            epa.epa_depths(self.a.address, self.b.address, work.address, address_of(results))
+        directions = results[:, epa.DIRECTION : epa.DIRECTION + 3].copy()
+        directions[apart] = unit_vectors(points[apart, :3] - points[apart, 3:])
+        depths = results[:, epa.DEPTH].copy()
+        depths[values > 0.0] = 0.0
+        inside = depths > 0.0  # bodies that only touch have a common point instead
+        points[inside] = results[inside, epa.POINT_A : epa.POINT_A + 6]
+        return depths, directions, points, results[:, [epa.LOWER, epa.UPPER]]
+
+    def _ask(
+        self,
+        question: int,
+        poses_a: Floats,
+        poses_b: Floats,
+        answers: NDArray[np.int8],
+        values: Floats = np.zeros(0),  # noqa: B008
+        points: Floats = np.zeros(0),  # noqa: B008
+        features: Any = np.zeros(0, dtype=np.int32),  # noqa: B008
+        clearance: float = 0.0,
+    ) -> None:
+        work = self._work or own_workspace()
+        work.need_room(max(self.a.size, self.b.size))
+        work.ask(poses_a, poses_b, answers, values, points, features)
+        work.ask_for(question, self._method)
+        work.numbers[LIMIT] = clearance
+        self.a.kernel(self.a.address, self.b.address, work.address)
+
+
+def prepared(hull: ConvexHull, method: str) -> Handle:
+    """The handle of a hull with all that a method needs."""
+    handle = handle_of(hull)
+    return handle.need_cells() if method == "lin-canny" else handle
+
+
+def effort(work: Workspace) -> Effort:
+    """What was done with a workspace so far."""
+    from impinge.convex.feature_pair import STEPS as FEATURE_STEPS
+
+    counters = work.counters
+    return Effort(
+        gjk_steps=int(counters[STEPS]),
+        feature_steps=int(work.pair[FEATURE_STEPS]),
+        careful_walks=int(counters[CAREFUL]),
+        exact_walks=int(counters[EXACT]),
+        lost_walks=int(counters[LOST_WALKS]),
+    )

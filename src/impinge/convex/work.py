@@ -1,0 +1,226 @@
+"""What questions about two convex bodies write on, and what one leaves to the next.
+
+It lives outside the kernel, so that asking allocates nothing.  One thread uses a workspace at a time.  A new one, all
+zero, is a legal start.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import config
+from numpy.typing import NDArray
+
+from impinge.convex.feature_pair import PAIR
+from impinge.geometry.cast import Floats
+from impinge.jit import inlined
+from impinge.memory import address_of, table
+
+# Places in ``counters``.
+COUNT = 0
+"""Corners of the simplex."""
+IDS_A = 1
+"""Their four vertices of a,"""
+IDS_B = 5
+"""and of b."""
+KNOWN = 9
+"""Whether simplex, pair and plane are those of an earlier pose."""
+PLANE_A = 10
+PLANE_B = 11
+"""The vertices that are nearest to the kept plane."""
+HAS_PLANE = 12
+STEPS = 13
+"""Directions that GJK has asked for."""
+CAREFUL = 14
+"""Walks in double-double arithmetic,"""
+EXACT = 15
+"""and in integers."""
+LOST_WALKS = 16
+"""Walks over features that ended LOST, or where GJK had to go on by more than one step."""
+STAMP = 17
+"""The mark of the plateau that was visited last."""
+_COUNTERS = 18
+
+# Places in ``numbers``.
+VALUE = 0
+WEIGHTS = 1
+"""Of the four corners: the nearest points are these combinations."""
+LIMIT = 5
+"""The clearance that is asked about."""
+PLANE = 6
+"""The normal of the kept plane, in the frame of a."""
+_NUMBERS = 9
+
+# Places in ``orders``: what is asked.
+ASKED = 0
+"""The number of poses."""
+QUESTION = 1
+METHOD = 2
+COHERENT = 3
+"""Whether a pose begins with what the one before it has left."""
+ROOM = 4
+"""Vertices that the queue has room for."""
+_ORDERS = 5
+
+COLLIDES = 0
+CLOSER_THAN = 1
+DISTANCE = 2
+
+GJK = 0
+VCLIP = 1
+LIN_CANNY = 2
+
+FEATURES = 6
+"""Columns of the closest features: kind, index and face for a, then for b."""
+
+
+class Work(NamedTuple):
+    """The tables of a workspace."""
+
+    rows: Any
+    """(4, 9) the simplex: w = p - q, p of a, q of b in each row."""
+    counters: Any
+    numbers: Any
+    pair: Any
+    """The pair of features (``convex.feature_pair``)."""
+    orders: Any
+    queue: Any
+    """(room,) int64: the vertices of a plateau, for as many vertices as the bodies have,"""
+    stamps: Any
+    """(room,) int64: and which of them were seen."""
+    poses_a: Any
+    poses_b: Any
+    """(n, 4, 4)"""
+    answers: Any
+    """(n,) int8"""
+    values: Any
+    """(n,) distances,"""
+    points: Any
+    """(n, 6) the points that have them,"""
+    features: Any
+    """(n, 6) int32: and the features that carry these."""
+
+
+_COLUMNS = len(Work._fields)
+_ROOM = 256
+_QUEUE_AT = Work._fields.index("queue")
+_ASKED_AT = Work._fields.index("poses_a")
+
+
+class Workspace:
+    """Owns the arrays and knows their address."""
+
+    __slots__ = (
+        "_asked", "_header", "_single", "address", "answers", "asked_for", "counters", "features", "is_single",
+        "numbers", "orders", "pair", "points", "poses", "queue", "room", "rows", "single_poses", "stamps", "values",
+    )  # fmt: skip
+
+    def __init__(self, coherent: bool = False) -> None:
+        self.rows = np.zeros((4, 9))
+        self.counters = np.zeros(_COUNTERS, dtype=np.int64)
+        self.numbers = np.zeros(_NUMBERS)
+        self.pair = np.zeros(PAIR, dtype=np.int64)
+        self.orders = np.zeros(_ORDERS, dtype=np.int64)
+        self.orders[COHERENT] = coherent
+        self.poses = np.zeros((2, 4, 4))
+        self.answers = np.zeros(1, dtype=np.int8)
+        self.values = np.zeros(1)
+        self.points = np.zeros((1, 6))
+        self.features = np.zeros((1, FEATURES), dtype=np.int32)
+        self.queue = np.zeros(_ROOM, dtype=np.int64)
+        self.stamps = np.zeros(_ROOM, dtype=np.int64)
+        self.room = _ROOM
+        own = (self.rows, self.counters, self.numbers, self.pair, self.orders, self.queue, self.stamps)
+        single = (self.poses[:1], self.poses[1:], self.answers, self.values, self.points, self.features)
+        self.single_poses: Any = self.poses.data.cast("B")
+        """Where the bytes of two poses go, for a single question."""
+        self._single = [address_of(array) for array in single]
+        self.is_single = True
+        self.asked_for = (COLLIDES, GJK)
+        self._asked: tuple[Any, ...] = ()
+        if config.DISABLE_JIT:
+            self.address: Any = self
+            self._header: Any = Work(*own, *single)
+        else:
+            self._header = np.array([address_of(array) for array in own] + self._single, dtype=np.int64)
+            self.address = address_of(self._header)
+        self.orders[[ASKED, ROOM]] = 1, _ROOM
+
+    def need_room(self, vertices: int) -> None:
+        """For bodies with so many vertices."""
+        if vertices > self.room:
+            self.room = 2 * vertices
+            self.queue = np.zeros(self.room, dtype=np.int64)
+            self.stamps = np.zeros(self.room, dtype=np.int64)
+            self._set(_QUEUE_AT, [address_of(self.queue), address_of(self.stamps)])
+            self.orders[ROOM] = self.room
+
+    def ask(
+        self, poses_a: Floats, poses_b: Floats, answers: NDArray[Any], values: Floats, points: Floats, features: Any
+    ) -> None:
+        """The next question is about these poses, and its results go there."""
+        self._asked = (poses_a, poses_b, answers, values, points, features)  # keeps them alive
+        self._set(_ASKED_AT, [address_of(array) for array in self._asked])
+        self.orders[ASKED] = len(poses_a)
+        self.is_single = False
+
+    def ask_for(self, question: int, method: int) -> None:
+        """What the next question is, and how it is to be answered."""
+        if self.asked_for != (question, method):
+            self.orders[[QUESTION, METHOD]] = self.asked_for = question, method
+
+    def ask_single(self) -> None:
+        """The next question is about ``single_poses``."""
+        self._set(_ASKED_AT, self._single)
+        self.orders[ASKED] = 1
+        self._asked = ()
+        self.is_single = True
+
+    def _set(self, place: int, addresses: list[Any]) -> None:
+        end = place + len(addresses)
+        if config.DISABLE_JIT:
+            self._header = Work(*self._header[:place], *addresses, *self._header[end:])
+        else:
+            self._header[place:end] = addresses
+
+    @property
+    def tables(self) -> Any:
+        """Without the compiler: the arrays."""
+        return self._header
+
+
+if config.DISABLE_JIT:
+
+    def work_at(address: Any) -> Any:
+        return address.tables
+
+else:
+    _header = table(np.int64)
+    _simplex = table(np.float64, 9)
+    _doubles = table(np.float64)
+    _poses = table(np.float64, 4, 4)
+    _bytes = table(np.int8)
+    _points = table(np.float64, 6)
+    _features = table(np.int32, FEATURES)
+
+    @inlined
+    def work_at(address):
+        header = _header(address, _COLUMNS)
+        orders = _header(header[4], _ORDERS)
+        asked = orders[ASKED]
+        return Work(
+            _simplex(header[0], 4),
+            _header(header[1], _COUNTERS),
+            _doubles(header[2], _NUMBERS),
+            _header(header[3], PAIR),
+            orders,
+            _header(header[5], orders[ROOM]),
+            _header(header[6], orders[ROOM]),
+            _poses(header[7], asked),
+            _poses(header[8], asked),
+            _bytes(header[9], asked),
+            _doubles(header[10], asked),
+            _points(header[11], asked),
+            _features(header[12], asked),
+        )

@@ -1,0 +1,90 @@
+"""Pair for two convex hulls: the last simplex, feature pair and separating plane are where the next question begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impinge.convex.hull import ConvexHull
+from impinge.convex.search import Effort, effort
+from impinge.convex.work import Workspace
+from impinge.geometry.cast import as_clearance
+from impinge.geometry.results import Contacts, Distance, Penetration, Relation
+from impinge.world import hulls, query
+from impinge.world.hulls import CONVEX_METHODS
+from impinge.world.pair import Pair
+
+
+class HullPair(Pair):
+    """What ``Pair(a, b)`` is for two hulls."""
+
+    def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "auto") -> None:
+        if method not in CONVEX_METHODS:
+            raise ValueError(f"method {method!r} of a Pair of hulls is not one of {', '.join(CONVEX_METHODS)}")
+        self.a = a
+        self.b = b
+        self.method = method
+        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
+        self._works = [Workspace(coherent=True)]
+
+    @property
+    def effort(self) -> Effort:
+        """What all questions so far took."""
+        with self._work() as work:
+            return effort(work or Workspace())
+
+    @contextmanager
+    def _work(self) -> Iterator[Workspace | None]:
+        try:
+            work = self._works.pop()
+        except IndexError:
+            yield None
+            return
+        try:
+            yield work
+        finally:
+            self._works.append(work)
+
+    def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Any, ...]]:
+        return Pair, (self.a, self.b, self.method)  # what it remembers can be found again
+
+    def collides(
+        self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    ) -> np.bool_ | NDArray[np.bool_]:
+        try:  # written out, since the context manager takes as long as all the rest
+            work = self._works.pop()
+        except IndexError:
+            return hulls.collides(self.a, self.b, pose_a, pose_b, self.method)
+        try:
+            return hulls.collides(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+        finally:
+            self._works.append(work)
+
+    def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Distance:
+        with self._work() as work:
+            return hulls.distance(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+
+    def closer_than(
+        self, clearance: float, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    ) -> np.bool_ | NDArray[np.bool_]:
+        limit = as_clearance(clearance)
+        with self._work() as work:
+            return hulls.closer_than(self.a, self.b, limit, pose_a, pose_b, self.method, 1, work)
+
+    def penetration(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Penetration:
+        """How deep the hulls are in each other, for one pose or along a path."""
+        with self._work() as work:
+            return hulls.penetration(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+
+    def contacts(
+        self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None, *, max_contacts: int | None = None
+    ) -> Contacts:
+        """As ``impinge.contacts``; nothing is remembered for this."""
+        return query.contacts(self.a, self.b, pose_a, pose_b, max_contacts=max_contacts)
+
+    def relation(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Relation:
+        return query.relation(self.a, self.b, pose_a, pose_b)

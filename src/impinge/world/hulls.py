@@ -1,0 +1,181 @@
+"""The verbs for two convex hulls, from scratch or with a workspace that remembers.
+
+A single question goes straight to the kernel, which checks the poses itself; whatever is unusual takes the general way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impinge.convex.body import HANDLE
+from impinge.convex.hull import ConvexHull
+from impinge.convex.search import METHODS, ConvexSearch, own
+from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
+from impinge.geometry.pose import IDENTITY
+from impinge.geometry.results import Distance, Feature, FeatureKind, Penetration
+from impinge.world.batch import Batch
+from impinge.world.bodies import Body
+
+_CODES = {"auto": GJK, **METHODS}
+CONVEX_METHODS = tuple(_CODES)
+"""Methods for two convex hulls."""
+
+_FLOAT64 = np.dtype(np.float64)
+_SINGLE = (4, 4)
+_ANSWERS = {-1: np.False_, -2: np.True_}
+_KINDS = tuple(FeatureKind)
+
+
+def collides(
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    method: str = "auto",
+    workers: int = 1,
+    work: Workspace | None = None,
+) -> np.bool_ | NDArray[np.bool_]:
+    if (answer := _single(COLLIDES, a, b, pose_a, pose_b, method, workers, work)) is not None:
+        return answer
+    batch = Batch(a, b, pose_a, pose_b, workers)
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(search_of(a, b, method, work).collides)))
+    return answers
+
+
+def closer_than(
+    a: ConvexHull,
+    b: ConvexHull,
+    clearance: float,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    method: str = "auto",
+    workers: int = 1,
+    work: Workspace | None = None,
+) -> np.bool_ | NDArray[np.bool_]:
+    if (answer := _single(CLOSER_THAN, a, b, pose_a, pose_b, method, workers, work, clearance)) is not None:
+        return answer
+    batch = Batch(a, b, pose_a, pose_b, workers)
+    ask = partial(search_of(a, b, method, work).closer_than, clearance)
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(ask)))
+    return answers
+
+
+def distance(
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    method: str = "auto",
+    workers: int = 1,
+    work: Workspace | None = None,
+) -> Distance:
+    if _single(DISTANCE, a, b, pose_a, pose_b, method, workers, work) is not None:
+        used = work or own.workspace
+        assert used is not None
+        points = used.points.copy()
+        (kind_a, index_a, face_a, kind_b, index_b, face_b) = used.features[0].copy()
+        feature_a, feature_b = Feature(_KINDS[kind_a], index_a), Feature(_KINDS[kind_b], index_b)
+        return Distance(used.values[0], points[0, :3], points[0, 3:], face_a, face_b, feature_a, feature_b)
+    batch = Batch(a, b, pose_a, pose_b, workers)
+    parts = batch.run(search_of(a, b, method, work).distance)
+    values, points, features = map(np.concatenate, zip(*parts, strict=True))
+    kind_a, index_a, face_a, kind_b, index_b, face_b = (batch.shaped(column.copy()) for column in features.T)
+    return Distance(
+        value=batch.shaped(values),
+        point_a=batch.shaped(points[:, :3].copy()),
+        point_b=batch.shaped(points[:, 3:].copy()),
+        face_a=face_a,
+        face_b=face_b,
+        feature_a=Feature(_kind(kind_a), index_a),
+        feature_b=Feature(_kind(kind_b), index_b),
+    )
+
+
+def penetration(
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    method: str = "auto",
+    workers: int = 1,
+    work: Workspace | None = None,
+) -> Penetration:
+    batch = Batch(a, b, pose_a, pose_b, workers)
+    parts = batch.run(search_of(a, b, method, work).penetration)
+    depths, directions, points, bounds = map(np.concatenate, zip(*parts, strict=True))
+    return Penetration(
+        depth=batch.shaped(depths),
+        direction=batch.shaped(directions),
+        point_a=batch.shaped(points[:, :3].copy()),
+        point_b=batch.shaped(points[:, 3:].copy()),
+        lower=batch.shaped(bounds[:, 0].copy()),
+        upper=batch.shaped(bounds[:, 1].copy()),
+        method="epa",
+    )
+
+
+def with_faces_of_hulls(found: Distance, a: Body, b: Body) -> Distance:
+    """A distance between meshes, where one stood for a hull: its triangles become faces of the hull."""
+    return replace(found, face_a=_face_of_hull(found.face_a, a), face_b=_face_of_hull(found.face_b, b))
+
+
+def _face_of_hull(face: Any, body: Body) -> Any:
+    if not isinstance(body, ConvexHull):
+        return face
+    faces = body.mesh.polygon if body.dimension > 1 else np.full(1, -1, dtype=np.int32)
+    return np.where(face < 0, np.int32(-1), faces[face])[()]
+
+
+def _kind(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:
+    return numbers.astype(np.int8) if isinstance(numbers, np.ndarray) else _KINDS[numbers]
+
+
+def search_of(a: ConvexHull, b: ConvexHull, method: str, work: Workspace | None) -> ConvexSearch:
+    if method not in _CODES:
+        raise ValueError(f"method {method!r} is not one for convex hulls: {', '.join(CONVEX_METHODS)}")
+    return ConvexSearch(a, b, "gjk" if method == "auto" else method, work)
+
+
+def _single(
+    question: int,
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    method: str,
+    workers: int,
+    work: Workspace | None,
+    clearance: float = 0.0,
+) -> np.bool_ | None:
+    """The answer to a plain question about one pose, where hulls and workspace were used before."""
+    try:
+        one, two, code = a._memo[HANDLE], b._memo[HANDLE], _CODES[method]
+    except KeyError:
+        return None
+    work = work or own.workspace
+    if work is None or type(workers) is not int or workers != 1:
+        return None
+    if code == LIN_CANNY and (one.cells is None or two.cells is None):
+        return None
+    if pose_a is None:
+        pose_a = IDENTITY
+    elif type(pose_a) is not np.ndarray or pose_a.shape != _SINGLE or pose_a.dtype is not _FLOAT64:
+        return None
+    if pose_b is None:
+        pose_b = IDENTITY
+    elif type(pose_b) is not np.ndarray or pose_b.shape != _SINGLE or pose_b.dtype is not _FLOAT64:
+        return None
+    if one.size > work.room or two.size > work.room:
+        work.need_room(max(one.size, two.size))
+    if not work.is_single:
+        work.ask_single()
+    work.single_poses[:] = pose_a.tobytes() + pose_b.tobytes()
+    work.ask_for(question, code)
+    if question == CLOSER_THAN:
+        work.numbers[LIMIT] = clearance
+    return _ANSWERS.get(one.kernel(one.address, two.address, work.address))
