@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.convex.body import body_features, convex_body
+from impinge.convex.body import body_cells, body_features, convex_body
 from impinge.convex.carriers import NONE, carrier
 from impinge.convex.cells import INSIDE
 from impinge.convex.exact_walk import careful_walk, exact_walk
+from impinge.convex.feature_pair import LOST, placements
 from impinge.convex.gjk import APART, MEETING, OPEN, gjk
+from impinge.convex.lin_canny import lin_canny
 from impinge.convex.separating_plane import still_separates
 from impinge.convex.simplex import OF_A, OF_B, combined, direction, pose_anew
+from impinge.convex.simplex_of_pair import simplex_of_pair
 from impinge.convex.support import pose_of, turned_back
 from impinge.convex.sure_finish import finish_surely
+from impinge.convex.vclip import vclip
 from impinge.convex.work import (
     ASKED,
     CAREFUL,
@@ -36,9 +40,12 @@ from impinge.convex.work import (
     IDS_A,
     IDS_B,
     KNOWN,
+    LOST_WALKS,
     METHOD,
     QUESTION,
+    STEPS,
     VALUE,
+    VCLIP,
     WEIGHTS,
     work_at,
 )
@@ -70,6 +77,19 @@ def _forget(work):
     work.counters[HAS_PLANE] = 0
     for i in range(4):
         work.pair[i] = 0
+
+
+@inner
+def _walk(work, address_a, address_b, a, b, pose_a, pose_b):
+    """Walk over features, and begin GJK where that ends."""
+    features_a, features_b = body_features(address_a), body_features(address_b)
+    b_to_a, a_to_b = placements(features_a.centre, features_b.centre, pose_a, pose_b)
+    if work.orders[METHOD] == VCLIP:
+        outcome = vclip(features_a, features_b, b_to_a, a_to_b, work.pair)
+    else:
+        outcome = lin_canny(body_cells(address_a), body_cells(address_b), b_to_a, a_to_b, work.pair)
+    simplex_of_pair(work, features_a, features_b, a, b, pose_a, pose_b, b_to_a, a_to_b)
+    return outcome
 
 
 @inner
@@ -108,6 +128,7 @@ def closest(address_a, address_b, address_work):
     Returns the place of the first pose that is not rigid; or, where all are, -1 for a last answer of no and -2 for yes.
     """
     found = 0
+    outcome = 0
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
     question, method = work.orders[QUESTION], work.orders[METHOD]
     for i in range(work.orders[ASKED]):
@@ -127,7 +148,12 @@ def closest(address_a, address_b, address_work):
             # A tetrahedron is started as a triangle: nothing is known of the side on which the origin lies.
             work.counters[COUNT] = min(work.counters[COUNT], 3)
             pose_anew(work, a, b, pose_a, pose_b)
+        else:
+            outcome = _walk(work, address_a, address_b, a, b, pose_a, pose_b)
+        before = work.counters[STEPS]
         found = gjk(work, a, b, pose_a, pose_b)
+        if method != GJK and found != MEETING and (outcome == LOST or work.counters[STEPS] > before + 1):
+            work.counters[LOST_WALKS] += 1
         if found == OPEN and question == DISTANCE and finish_surely(work, a, b, pose_a, pose_b):
             found = APART
         if found == OPEN:

@@ -1,8 +1,9 @@
 """A pair of features, one of each body: what Lin-Canny and V-Clip walk over, and remember from pose to pose.
 
 Both walks look at the bodies from each other's frame, in centred coordinates (``convex.body``), in floats.  Where they
-end is a claim.  ``convex.gjk`` takes the vertices of the two features as its first simplex, and the bound with which
-it ends is the proof; where rounding has led a walk astray it goes on from there.
+end is a claim.  ``convex.gjk`` takes the vertices of the two features as its first simplex
+(``convex.simplex_of_pair``), and the bound with which it ends is the proof; where rounding has led a walk astray it
+goes on from there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ KIND_B = 2
 FEATURE_B = 3
 STEPS = 4
 """How many pairs the walk has passed, added up."""
-PAIR = 5
+PIECE_A = 5
+"""Which piece of the feature's cell the walk stood in (Lin-Canny only; a number out of range counts as 0)."""
+PIECE_B = 6
+PAIR = 7
 
 # How a walk ends.
 NEAREST = 0

@@ -21,14 +21,16 @@ from impinge.convex.work import (
     FEATURES,
     GJK,
     LIMIT,
+    LIN_CANNY,
     LOST_WALKS,
     STEPS,
+    VCLIP,
     Workspace,
 )
 from impinge.geometry.cast import Bools, Floats
 from impinge.memory import address_of
 
-METHODS = {"gjk": GJK}
+METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
 
 _NEARLY_TOUCHING = 2.0**-20
 
