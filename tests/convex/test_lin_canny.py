@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from impinge.convex import gjk
 from impinge.convex.body import body_cells, handle_of
 from impinge.convex.cells import EDGE, FACE, VERTEX
 from impinge.convex.feature_pair import (
@@ -28,6 +27,7 @@ from impinge.convex.feature_pair import (
 from impinge.convex.features import feature_graph
 from impinge.convex.hull import ConvexHull
 from impinge.convex.lin_canny import lin_canny
+from impinge.convex.search import ConvexSearch
 from impinge.convex.support import pose_of
 from impinge.jit import kernel
 from impinge.memory import address_of, table
@@ -78,12 +78,7 @@ def random_pairs(rng: np.random.Generator, a: ConvexHull, b: ConvexHull, count: 
 
 
 def gjk_distances(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats) -> Floats:
-    count = len(poses_a)
-    results, names = np.zeros((count, gjk.RESULT)), np.zeros((count, gjk.NAMES), dtype=np.int64)
-    memory = gjk.Memory()
-    where = memory.address, address_of(poses_a), address_of(poses_b), count, address_of(results), address_of(names)
-    gjk.gjk_distance(handle_of(a).address, handle_of(b).address, *where)
-    return results[:, 0]
+    return ConvexSearch(a, b).distance(poses_a, poses_b)[0]
 
 
 def feature_points(hull: ConvexHull, kind: int, feature: int, pose: Floats) -> Floats:

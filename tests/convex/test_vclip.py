@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from impinge.convex import gjk
 from impinge.convex.body import Handle, body_features, handle_of
 from impinge.convex.cells import EDGE, FACE, VERTEX
 from impinge.convex.feature_pair import (
@@ -26,6 +25,7 @@ from impinge.convex.feature_pair import (
 )  # fmt: skip
 from impinge.convex.features import FeatureGraph, feature_graph
 from impinge.convex.hull import ConvexHull
+from impinge.convex.search import ConvexSearch
 from impinge.convex.support import pose_of
 from impinge.convex.vclip import vclip
 from impinge.jit import kernel
@@ -71,7 +71,7 @@ def body(points: Any) -> Body:
     faces = hull.faces
     most = max((len(face) for face in faces), default=1)
     corners = np.array([[*face, *face[-1:].repeat(most - len(face))] for face in faces], dtype=np.int32)
-    return Body(hull, feature_graph(hull), handle_of(hull).need_features(), corners.reshape(-1, most))
+    return Body(hull, feature_graph(hull), handle_of(hull), corners.reshape(-1, most))
 
 
 class Walks(NamedTuple):
@@ -94,13 +94,7 @@ def walks(
 
 
 def gjk_distances(a: Body, b: Body, poses_a: Floats, poses_b: Floats) -> Floats:
-    count = len(poses_a)
-    results, names = np.zeros((count, gjk.RESULT)), np.zeros((count, gjk.NAMES), dtype=np.int64)
-    places = [address_of(array) for array in (poses_a, poses_b)]
-    memory = gjk.Memory()
-    ask = a.handle.address, b.handle.address, memory.address, *places, count, address_of(results), address_of(names)
-    gjk.gjk_distance(*ask)
-    return results[:, 0]
+    return ConvexSearch(a.hull, b.hull).distance(poses_a, poses_b)[0]
 
 
 def _dots(a: Floats, b: Floats) -> Floats:

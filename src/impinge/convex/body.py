@@ -18,6 +18,7 @@ import numpy as np
 from numba.core import config
 
 from impinge.convex.cells import MOST_SIDES, voronoi_cells
+from impinge.convex.cube_map import cube_map, squares_along
 from impinge.convex.features import FeatureGraph, feature_graph
 from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import Floats
@@ -37,6 +38,10 @@ class ConvexBody(NamedTuple):
     """How many vertices there are."""
     radius: float
     """No vertex is farther than this from the origin of its own frame."""
+    map: Any
+    """Vertices to begin a climb with (``convex.cube_map``),"""
+    squares: int
+    """and the number of squares along an edge of that cube."""
 
 
 class BodyFeatures(NamedTuple):
@@ -85,8 +90,9 @@ _CORNERS = 4
 _CELLS = 5
 _FIRST_EDGE = 6
 _INSIDE_SHIFT = 7
-_CONVEX_AT = 8
-_FEATURES_AT = _CONVEX_AT + 4
+_SQUARES = 8
+_CONVEX_AT = 9
+_FEATURES_AT = _CONVEX_AT + 5
 _CELLS_AT = _FEATURES_AT + len(BodyFeatures._fields)
 _HEADER = _CELLS_AT + 6
 
@@ -102,17 +108,18 @@ class Handle:
         self.size = len(hull.vertices)
         starts, ends = hull.neighbours
         radius = _radius(hull.vertices)
-        self.convex = ConvexBody(hull.vertices, starts, ends, len(hull.vertices), radius)
+        squares, first = squares_along(len(hull.vertices)), cube_map(hull.vertices)
+        self.convex = ConvexBody(hull.vertices, starts, ends, len(hull.vertices), radius, first, squares)
         graph = feature_graph(hull)
         self.features = BodyFeatures(**_feature_columns(graph))
         self.cells: BodyCells | None = None
         self._header = np.zeros(_HEADER, dtype=np.int64)
-        self._header[[_VERTICES, _ENDS]] = len(hull.vertices), len(ends)
+        self._header[[_VERTICES, _ENDS, _SQUARES]] = len(hull.vertices), len(ends), squares
         self._header[[_EDGES, _FACES, _CORNERS]] = (
             len(graph.edge_vertices), len(graph.face_planes), len(graph.face_vertices),
         )  # fmt: skip
         self._keep: list[Any] = []
-        self._put(_CONVEX_AT, hull.vertices, starts, ends, np.array([radius]))
+        self._put(_CONVEX_AT, hull.vertices, starts, ends, np.array([radius]), first)
         self._put(_FEATURES_AT, *self.features)
         self.address: Any = self if config.DISABLE_JIT else address_of(self._header)
 
@@ -198,6 +205,8 @@ else:
             _numbers(header[_CONVEX_AT + 2], header[_ENDS]),
             count,
             _doubles(header[_CONVEX_AT + 3], 1)[0],
+            _numbers(header[_CONVEX_AT + 4], 6 * header[_SQUARES] * header[_SQUARES]),
+            header[_SQUARES],
         )
 
     @inlined

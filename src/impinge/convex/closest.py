@@ -16,9 +16,10 @@ import numpy as np
 
 from impinge.convex.body import body_cells, body_features, convex_body
 from impinge.convex.carriers import NONE, carrier
-from impinge.convex.cells import INSIDE
+from impinge.convex.cells import INSIDE, VERTEX
+from impinge.convex.cube_map import first_vertex
 from impinge.convex.exact_walk import careful_walk, exact_walk
-from impinge.convex.feature_pair import LOST, placements
+from impinge.convex.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, LOST, placements
 from impinge.convex.gjk import APART, MEETING, OPEN, gjk
 from impinge.convex.lin_canny import lin_canny
 from impinge.convex.separating_plane import still_separates
@@ -69,14 +70,17 @@ def _are_rigid(poses, i):
 
 
 @inner
-def _forget(work):
-    """Begin anew: from the first vertices."""
+def _begin_anew(work, a, b, address_a, address_b, pose_a, pose_b):
+    """From the vertices that face each other's centre, about."""
+    b_to_a, a_to_b = placements(body_features(address_a).centre, body_features(address_b).centre, pose_a, pose_b)
+    vertex_a = first_vertex(a, (b_to_a[0][3], b_to_a[1][3], b_to_a[2][3]))
+    vertex_b = first_vertex(b, (a_to_b[0][3], a_to_b[1][3], a_to_b[2][3]))
     work.counters[COUNT] = 1
-    work.counters[IDS_A] = 0
-    work.counters[IDS_B] = 0
+    work.counters[IDS_A] = vertex_a
+    work.counters[IDS_B] = vertex_b
     work.counters[HAS_PLANE] = 0
-    for i in range(4):
-        work.pair[i] = 0
+    work.pair[KIND_A], work.pair[FEATURE_A] = VERTEX, vertex_a
+    work.pair[KIND_B], work.pair[FEATURE_B] = VERTEX, vertex_b
 
 
 @inner
@@ -136,7 +140,7 @@ def closest(address_a, address_b, address_work):
             return i
         pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)
         if work.orders[COHERENT] == 0 or work.counters[KNOWN] == 0:
-            _forget(work)
+            _begin_anew(work, a, b, address_a, address_b, pose_a, pose_b)
         work.counters[KNOWN] = 1
         if question == COLLIDES and work.counters[HAS_PLANE] == 1:
             if still_separates(work, a, b, pose_a, pose_b):

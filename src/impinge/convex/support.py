@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
+from impinge.convex.cube_map import first_vertex
 from impinge.convex.work import STAMP
 from impinge.geometry.predicates import dot, subtract
 from impinge.jit import inner
@@ -73,7 +74,7 @@ def size_of_coordinates(body, pose):
 def support(body, pose, d, hint, work):
     """The number and the place of the posed vertex with the largest product with d; any vertex may be the hint."""
     c = turned_back(pose, d)
-    vertex, height, ground = climb(body, c, hint)
+    vertex, height, ground = climb(body, c, _higher(body, c, hint))
     steep = abs(d[0]) + abs(d[1]) + abs(d[2])
     margin = _PLATEAU * size_of_coordinates(body, pose) * steep + _UNDERFLOW * (1.0 + steep)
     if ground < height - margin:
@@ -95,6 +96,15 @@ def turned_back(pose, d):
 @inner
 def height_of(body, c, i):
     return body.vertices[i, 0] * c[0] + body.vertices[i, 1] * c[1] + body.vertices[i, 2] * c[2]
+
+
+@inner
+def _higher(body, c, hint):
+    """The hint, or the vertex that the cube map knows for this direction."""
+    if body.squares == 0:
+        return hint
+    known = first_vertex(body, c)
+    return known if height_of(body, c, known) > height_of(body, c, hint) else hint
 
 
 @inner

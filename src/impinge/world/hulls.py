@@ -77,10 +77,10 @@ def distance(
     if _single(DISTANCE, a, b, pose_a, pose_b, method, workers, work) is not None:
         used = work or own.workspace
         assert used is not None
-        points = used.points.copy()
-        (kind_a, index_a, face_a, kind_b, index_b, face_b) = used.features[0].copy()
+        points = used.points[0].copy()
+        kind_a, index_a, face_a, kind_b, index_b, face_b = used.features[0].tolist()
         feature_a, feature_b = Feature(_KINDS[kind_a], index_a), Feature(_KINDS[kind_b], index_b)
-        return Distance(used.values[0], points[0, :3], points[0, 3:], face_a, face_b, feature_a, feature_b)
+        return Distance(used.values[0], points[:3], points[3:], face_a, face_b, feature_a, feature_b)
     batch = Batch(a, b, pose_a, pose_b, workers)
     parts = batch.run(search_of(a, b, method, work).distance)
     values, points, features = map(np.concatenate, zip(*parts, strict=True))
