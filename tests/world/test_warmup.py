@@ -48,7 +48,7 @@ def test_all_parts_once(compiled: list[str]) -> None:
     warmup.compile_everything(lambda done, total: steps.append((done, total)))
     assert sorted(compiled) == sorted(warmup.PARTS)
     assert steps == [(i, len(compiled)) for i in range(len(compiled) + 1)]
-    assert _NoProcess.commands == [["-m", "impinge.world.warmup", "distance", "contacts", "closer_than"]]
+    assert _NoProcess.commands == [["-m", "impinge.world.warmup", "distance", "contacts", "closer_than", "closest"]]
 
 
 def test_only_what_a_verb_needs(compiled: list[str]) -> None:
@@ -58,7 +58,7 @@ def test_only_what_a_verb_needs(compiled: list[str]) -> None:
 
 
 def test_every_verb_is_there() -> None:
-    verbs = {"collides", "contacts", "distance", "closer_than", "relation"}
+    verbs = {"collides", "contacts", "distance", "closer_than", "relation", "penetration"}
     assert set(warmup.VERBS) == verbs <= set(impinge.__all__)
 
 
@@ -68,12 +68,15 @@ def test_nothing_is_left_to_compile() -> None:
     warmup.compile_everything()
     program = """
 import numba.core.event as event
-from impinge import Mesh, closer_than, collides, contacts, distance, relation
+from impinge import ConvexHull, Mesh, closer_than, collides, contacts, distance, penetration, relation
 with event.install_recorder("numba:compile") as recorder:
     cube = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], solid=True)
     for verb in (collides, contacts, distance, relation):
         verb(cube, cube)
     closer_than(cube, cube, 0.5)
+    hull = ConvexHull(cube)
+    for verb in (collides, distance, penetration):
+        verb(hull, hull)
 print(sum(happening.is_start for _, happening in recorder.buffer))
 """
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

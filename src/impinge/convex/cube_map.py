@@ -45,7 +45,7 @@ def cube_map(vertices: Floats) -> Ints:
 
 @inner
 def _square(x, largest, n):
-    return min(np.int64((x / largest * 0.5 + 0.5) * n), n - 1)
+    return min(max(np.int64((x / largest * 0.5 + 0.5) * n), 0), n - 1)
 
 
 @inner

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from importlib import import_module
 
 import numpy as np
 from numba import types
@@ -25,8 +26,9 @@ VERBS = {
     "distance": ("trees", "distance", "construction", "solids"),
     "closer_than": ("trees", "closer_than", "solids"),
     "relation": ("trees", "contacts", "solids"),
+    "penetration": ("hulls", "closest", "penetration"),
 }
-"""Which parts are behind each verb."""
+"""Which parts are behind each verb; those of penetration serve all questions about convex hulls."""
 
 _TETRAHEDRON = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -55,15 +57,23 @@ def _compile_solids() -> None:
     solids.pieces_inside(0, np.zeros(1, dtype=np.int64), _AT_REST, _AT_REST, np.zeros((1, 1), dtype=np.bool_))
 
 
-def _search(name: str) -> Callable[[], None]:
-    def compile_search() -> None:
-        from impinge.trees import obb_kernels
+def _compile_hulls() -> None:
+    from impinge.convex.hull import ConvexHull
 
+    ConvexHull(_TETRAHEDRON.vertices)
+
+
+def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
+    def compile_kernel() -> None:
         if not config.DISABLE_JIT:
             # In the form of a call's own signature: the cache would not know a string as the same.
-            getattr(obb_kernels, name).compile((types.int64, types.int64, types.int64))
+            getattr(import_module(module), name).compile((types.int64,) * arguments)
 
-    return compile_search
+    return compile_kernel
+
+
+def _search(name: str) -> Callable[[], None]:
+    return _kernel("impinge.trees.obb_kernels", name, 3)
 
 
 PARTS: dict[str, Callable[[], None]] = {
@@ -74,9 +84,12 @@ PARTS: dict[str, Callable[[], None]] = {
     "distance": _search("distance"),
     "contacts": _search("contacts"),
     "closer_than": _search("closer_than"),
+    "hulls": _compile_hulls,
+    "closest": _kernel("impinge.convex.closest", "closest", 3),
+    "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
 }
 
-_MEANWHILE = ("distance", "contacts", "closer_than")
+_MEANWHILE = ("distance", "contacts", "closer_than", "closest")
 """Compiled by the second process: about half of the work."""
 
 
