@@ -171,6 +171,7 @@ def test_numbering():
     assert (cells.beyond[faces, 4] == faces + cells.inside_shift).all()
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("count", [64, 512])
 def test_a_walk_across_a_large_face_is_short(count):
     hull = ConvexHull(np.concatenate([ring(count, 0.0), ring(count, 1.0)]))

@@ -169,6 +169,7 @@ def test_parallel_faces_edges_and_corners(gap: float) -> None:
             check(a, a, pose(), pose(rotation, move))
 
 
+@pytest.mark.nojit_slow
 def test_nearly_parallel_faces() -> None:
     a = CUBE
     for angle in (1e-4, 1e-8, 1e-12, 1e-15, 1e-16):
@@ -178,6 +179,7 @@ def test_nearly_parallel_faces() -> None:
             check(a, a, pose(), pose(tilted, (2.0 + gap, 0.3, 0.1)))
 
 
+@pytest.mark.nojit_slow
 def test_integer_grid_touches_exactly() -> None:
     rng = np.random.default_rng(8)
     for _ in range(60):
@@ -185,6 +187,7 @@ def test_integer_grid_touches_exactly() -> None:
         check(a, b, pose(), pose(None, rng.integers(-4, 5, 3).astype(float)))
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_path_in_one_call_is_what_its_poses_are(method: str) -> None:
     """Bit for bit, from far apart through touching to deep inside and out again."""
@@ -204,6 +207,7 @@ def test_a_path_in_one_call_is_what_its_poses_are(method: str) -> None:
         assert (along.closer_than(0.5, at_rest, path) == alone.closer_than(0.5, at_rest, path)).all()
 
 
+@pytest.mark.nojit_slow
 def test_plateaus_of_many_vertices() -> None:
     """Prisms have plateaus of half of their vertices, a lens of nearly all; posed vertices are not in order there."""
     rng = np.random.default_rng(11)

@@ -218,6 +218,7 @@ def _on_sphere(rng: np.random.Generator, count: int) -> Floats:
     return points / np.linalg.norm(points, axis=1)[:, None]
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("count", [50, 500, 5000])
 @pytest.mark.parametrize("stretch", [(1.0, 1.0, 1.0), (1.0, 1e-3, 1e-6), (1.0, 1.0, 1e-8)])
 def test_many_vertices(count: int, stretch: tuple[float, float, float]) -> None:

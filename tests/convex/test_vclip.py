@@ -317,6 +317,7 @@ def all_places() -> Floats:
     return np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("turn", [False, True])
 def test_parallel_boxes_at_grid_places(turn: bool) -> None:
     """Parallel faces and edges, corners over edges, touching and overlapping ones; and the same, turned and rounded."""
@@ -330,6 +331,7 @@ def test_parallel_boxes_at_grid_places(turn: bool) -> None:
         check(body(cube()), body(other), poses_a, poses_b, rng)
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("angle", [1e-4, 1e-12, 1e-15])
 def test_nearly_parallel_boxes(angle: float) -> None:
     rng = np.random.default_rng(7)

@@ -506,9 +506,9 @@ def test_bad_workers(verb: str, workers: Any) -> None:
     ],
 )
 def test_not_a_mesh(verb: str) -> None:
-    with pytest.raises(ValueError, match=r"a: expected a Mesh, got str"):
+    with pytest.raises(ValueError, match=r"a: expected a Mesh or a ConvexHull, got str"):
         VERBS[verb]("part.stl", UNIT)
-    with pytest.raises(ValueError, match=r"b: expected a Mesh, got ndarray"):
+    with pytest.raises(ValueError, match=r"b: expected a Mesh or a ConvexHull, got ndarray"):
         VERBS[verb](UNIT, UNIT.vertices)
 
 

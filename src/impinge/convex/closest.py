@@ -51,22 +51,8 @@ from impinge.convex.work import (
     work_at,
 )
 from impinge.geometry.double_double import UNCERTAIN
-from impinge.geometry.pose import is_rigid
+from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.jit import inner, kernel
-
-_rigid = inner(is_rigid)
-
-
-@inner
-def _are_rigid(poses, i):
-    return _rigid(
-        (
-            (poses[i, 0, 0], poses[i, 0, 1], poses[i, 0, 2], poses[i, 0, 3]),
-            (poses[i, 1, 0], poses[i, 1, 1], poses[i, 1, 2], poses[i, 1, 3]),
-            (poses[i, 2, 0], poses[i, 2, 1], poses[i, 2, 2], poses[i, 2, 3]),
-            (poses[i, 3, 0], poses[i, 3, 1], poses[i, 3, 2], poses[i, 3, 3]),
-        )
-    )
 
 
 @inner
@@ -136,7 +122,7 @@ def closest(address_a, address_b, address_work):
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
     question, method = work.orders[QUESTION], work.orders[METHOD]
     for i in range(work.orders[ASKED]):
-        if not (_are_rigid(work.poses_a, i) and _are_rigid(work.poses_b, i)):
+        if not (pose_is_rigid(work.poses_a[i]) and pose_is_rigid(work.poses_b[i])):
             return i
         pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)
         if work.orders[COHERENT] == 0 or work.counters[KNOWN] == 0:

@@ -37,9 +37,8 @@ the hull made them.  Red is a promise here: the whole feature lies on the surfac
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,12 +46,11 @@ from numpy.typing import ArrayLike
 from impinge.geometry.cast import Bools, Floats, Ints, as_points, read_only
 from impinge.geometry.hull import hull_in_plane
 from impinge.geometry.integers import newell_normal
+from impinge.geometry.memo import Memo
 from impinge.geometry.mesh import Mesh
 
-Derived = TypeVar("Derived")
 
-
-class ConvexHull:
+class ConvexHull(Memo):
     """The convex hull of a mesh (of the vertices that its faces use) or of an (n, 3) array of points; a solid.
 
     >>> cube = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5, 0.5, 1.0]])
@@ -63,7 +61,7 @@ class ConvexHull:
     """
 
     __slots__ = (
-        "__weakref__", "_lock", "_memo", "corners", "dimension", "edges", "red_edges", "red_faces", "red_vertices",
+        "__weakref__", "corners", "dimension", "edges", "red_edges", "red_faces", "red_vertices",
         "source", "starts", "vertices",
     )  # fmt: skip
 
@@ -85,8 +83,6 @@ class ConvexHull:
     """(e,) edges that lie on the surface of the model."""
     red_faces: Bools
     """(f,) faces that the surface of the model covers."""
-    _memo: dict[Hashable, Any]
-    _lock: threading.RLock
 
     def __new__(cls, body: Mesh | ConvexHull | ArrayLike) -> ConvexHull:
         if isinstance(body, ConvexHull):
@@ -118,17 +114,6 @@ class ConvexHull:
     def bounds(self) -> Floats:
         """(2, 3) the smallest and the largest coordinates."""
         return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
-
-    def memo(self, key: Hashable, make: Callable[[ConvexHull], Derived]) -> Derived:
-        """What was derived from this hull under ``key``, made at the first request, once for all threads."""
-        try:
-            return self._memo[key]  # type: ignore[no-any-return]
-        except KeyError:
-            pass
-        with self._lock:
-            if key not in self._memo:
-                self._memo[key] = make(self)
-            return self._memo[key]  # type: ignore[no-any-return]
 
     @property
     def mesh(self) -> Mesh:
@@ -171,8 +156,7 @@ def _restore(*values: Any) -> ConvexHull:
     hull: Any = object.__new__(ConvexHull)
     for name, value in zip(_FIELDS, values, strict=True):
         object.__setattr__(hull, name, read_only(value) if isinstance(value, np.ndarray) else value)
-    object.__setattr__(hull, "_memo", {})
-    object.__setattr__(hull, "_lock", threading.RLock())
+    hull._start_memo()
     return hull  # type: ignore[no-any-return]
 
 

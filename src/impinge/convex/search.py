@@ -114,7 +114,7 @@ class ConvexSearch:
         depths[values > 0.0] = 0.0
         inside = depths > 0.0  # bodies that only touch have a common point instead
         points[inside] = results[inside, epa.POINT_A : epa.POINT_A + 6]
-        return depths, directions, points, results[:, [epa.LOWER, epa.UPPER]]
+        return depths, directions + 0.0, points, results[:, [epa.LOWER, epa.UPPER]]
 
     def _ask(
         self,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +12,15 @@ from impinge.errors import Unsupported
 from impinge.geometry import mass, topology
 from impinge.geometry.cast import Floats, Ints, as_points, as_polygons, read_only, real_array
 from impinge.geometry.integers import determinant_sign
+from impinge.geometry.memo import Memo
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangulate import triangulate
 
 if TYPE_CHECKING:
     from impinge.geometry.diagnose import Diagnosis
 
-Derived = TypeVar("Derived")
 
-
-class Mesh:
+class Mesh(Memo):
     """Triangles or polygons over shared vertices; a closed surface may be declared a solid.
 
     Any polygon soup is legal: open, self-intersecting, non-manifold, with repeated or degenerate faces.
@@ -35,7 +33,7 @@ class Mesh:
     (1.0, False)
     """
 
-    __slots__ = ("__weakref__", "_lock", "_memo", "faces", "polygon", "solid", "vertices")
+    __slots__ = ("__weakref__", "faces", "polygon", "solid", "vertices")
 
     vertices: Floats
     """(n, 3) float64, read-only."""
@@ -44,8 +42,6 @@ class Mesh:
     polygon: Ints
     """(m,) int32, read-only: the caller's polygon that each triangle comes from."""
     solid: bool
-    _memo: dict[Hashable, Any]
-    _lock: threading.RLock
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | Sequence[Sequence[int]], solid: bool = False) -> None:
         points = as_points(vertices, "vertices").copy()
@@ -60,10 +56,9 @@ class Mesh:
             ("faces", read_only(faces)),
             ("polygon", read_only(polygon)),
             ("solid", bool(solid)),
-            ("_memo", {}),
-            ("_lock", threading.RLock()),
         ):
             object.__setattr__(self, name, value)
+        self._start_memo()
         if self.solid:
             self._require_closed()
 
@@ -85,17 +80,6 @@ class Mesh:
     def __reduce__(self) -> tuple[Callable[..., Mesh], tuple[Floats, Ints, Ints, bool]]:
         # What is derived can be derived again; it is often larger than the mesh, and a lock does not travel.
         return _restore, (self.vertices, self.faces, self.polygon, self.solid)
-
-    def memo(self, key: Hashable, make: Callable[[Mesh], Derived]) -> Derived:
-        """What was derived from this mesh under ``key``, made at the first request, once for all threads."""
-        try:
-            return self._memo[key]  # type: ignore[no-any-return]
-        except KeyError:
-            pass
-        with self._lock:
-            if key not in self._memo:
-                self._memo[key] = make(self)
-            return self._memo[key]  # type: ignore[no-any-return]
 
     @property
     def triangles(self) -> Floats:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.pose import is_rigid
+from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.geometry.triangle import DISJOINT, contact_kind
-from impinge.jit import inlined, inner
+from impinge.jit import inlined
 from impinge.trees.answers import APART, FAR_APART, MEETING, NO_ROOM, NOT_RIGID, UNFINISHED
 from impinge.trees.far_view import write_views
 from impinge.trees.front import (
@@ -53,27 +53,13 @@ from impinge.trees.work import (
     WITNESS,
 )
 
-_rigid = inner(is_rigid)
-
-
-@inner
-def _pose_is_rigid(pose):
-    return _rigid(
-        (
-            (pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3]),
-            (pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3]),
-            (pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3]),
-            (pose[3, 0], pose[3, 1], pose[3, 2], pose[3, 3]),
-        )
-    )
-
 
 @inlined
 def _place(a, b, i, work):
     """Put the bodies into the poses i that are asked about; return whether these are rigid."""
     pose_a = work.asked_a[i]
     pose_b = work.asked_b[i]
-    if not (_pose_is_rigid(pose_a) and _pose_is_rigid(pose_b)):
+    if not (pose_is_rigid(pose_a) and pose_is_rigid(pose_b)):
         return False
     for row in range(4):
         for j in range(4):

@@ -16,17 +16,15 @@ from impinge.convex.body import HANDLE
 from impinge.convex.hull import ConvexHull
 from impinge.convex.search import METHODS, ConvexSearch, own
 from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
-from impinge.geometry.pose import IDENTITY
 from impinge.geometry.results import Distance, Feature, FeatureKind, Penetration
 from impinge.world.batch import Batch
 from impinge.world.bodies import Body
+from impinge.world.single_pose import single_poses
 
 _CODES = {"auto": GJK, **METHODS}
 CONVEX_METHODS = tuple(_CODES)
 """Methods for two convex hulls."""
 
-_FLOAT64 = np.dtype(np.float64)
-_SINGLE = (4, 4)
 _ANSWERS = {-1: np.False_, -2: np.True_}
 _KINDS = tuple(FeatureKind)
 
@@ -162,19 +160,14 @@ def _single(
         return None
     if code == LIN_CANNY and (one.cells is None or two.cells is None):
         return None
-    if pose_a is None:
-        pose_a = IDENTITY
-    elif type(pose_a) is not np.ndarray or pose_a.shape != _SINGLE or pose_a.dtype is not _FLOAT64:
-        return None
-    if pose_b is None:
-        pose_b = IDENTITY
-    elif type(pose_b) is not np.ndarray or pose_b.shape != _SINGLE or pose_b.dtype is not _FLOAT64:
+    poses = single_poses(pose_a, pose_b)
+    if poses is None:
         return None
     if one.size > work.room or two.size > work.room:
         work.need_room(max(one.size, two.size))
     if not work.is_single:
         work.ask_single()
-    work.single_poses[:] = pose_a.tobytes() + pose_b.tobytes()
+    work.single_poses[:] = poses
     work.ask_for(question, code)
     if question == CLOSER_THAN:
         work.numbers[LIMIT] = clearance

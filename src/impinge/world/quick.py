@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from impinge.geometry.mesh import Mesh
-from impinge.geometry.pose import IDENTITY
 from impinge.geometry.results import Contacts, Distance
 from impinge.trees.answers import APART, MEETING
 from impinge.trees.body import Handle
@@ -19,12 +18,11 @@ from impinge.trees.search import OBB_HANDLE, contact_columns, own
 from impinge.trees.work import Workspace
 from impinge.world.batch import contacts_of
 from impinge.world.method import Method
+from impinge.world.single_pose import single_poses
 
 TREE_METHODS = ("auto", "obb")
 """Methods that go through trees of oriented boxes."""
 
-_FLOAT64 = np.dtype(np.float64)
-_SINGLE = (4, 4)
 _YES = np.True_
 _NO = np.False_
 
@@ -44,19 +42,14 @@ def ready(a: Mesh, b: Mesh, method: str, workers: int) -> Ready | None:
 
 def _take_poses(a: Handle, b: Handle, work: Workspace, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> bool:
     """Hand single poses to the workspace as they are."""
-    if pose_a is None:
-        pose_a = IDENTITY
-    elif type(pose_a) is not np.ndarray or pose_a.shape != _SINGLE or pose_a.dtype is not _FLOAT64:
-        return False
-    if pose_b is None:
-        pose_b = IDENTITY
-    elif type(pose_b) is not np.ndarray or pose_b.shape != _SINGLE or pose_b.dtype is not _FLOAT64:
+    poses = single_poses(pose_a, pose_b)
+    if poses is None:
         return False
     if a.stack + b.stack > work.stack:
         return False
     if not work.is_single:
         work.ask_single()
-    work.single_poses[:] = pose_a.tobytes() + pose_b.tobytes()
+    work.single_poses[:] = poses
     return True
 
 

@@ -1,0 +1,34 @@
+"""What is derived from a body is kept with it: trees, hulls, feature graphs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+Derived = TypeVar("Derived")
+Owner = TypeVar("Owner", bound="Memo")
+
+
+class Memo:
+    """A body with a memory, filled by the rooms that know what to derive from it."""
+
+    __slots__ = ("_lock", "_memo")
+
+    _memo: dict[Hashable, Any]
+    _lock: threading.RLock
+
+    def _start_memo(self) -> None:
+        object.__setattr__(self, "_memo", {})
+        object.__setattr__(self, "_lock", threading.RLock())
+
+    def memo(self: Owner, key: Hashable, make: Callable[[Owner], Derived]) -> Derived:
+        """What was derived from this body under ``key``, made at the first request, once for all threads."""
+        try:
+            return self._memo[key]  # type: ignore[no-any-return]
+        except KeyError:
+            pass
+        with self._lock:
+            if key not in self._memo:
+                self._memo[key] = make(self)
+            return self._memo[key]  # type: ignore[no-any-return]
