@@ -19,7 +19,7 @@ from impinge.convex.carriers import NONE, carrier
 from impinge.convex.cells import INSIDE, VERTEX
 from impinge.convex.cube_map import first_vertex
 from impinge.convex.exact_walk import careful_walk, exact_walk
-from impinge.convex.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, LOST, placements
+from impinge.convex.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, LOST, NEAREST, placements
 from impinge.convex.gjk import APART, MEETING, OPEN, gjk
 from impinge.convex.lin_canny import lin_canny
 from impinge.convex.separating_plane import still_separates
@@ -33,6 +33,7 @@ from impinge.convex.work import (
     CAREFUL,
     COHERENT,
     COLLIDES,
+    CORRECTED,
     COUNT,
     DISTANCE,
     EXACT,
@@ -142,8 +143,7 @@ def closest(address_a, address_b, address_work):
             outcome = _walk(work, address_a, address_b, a, b, pose_a, pose_b)
         before = work.counters[STEPS]
         found = gjk(work, a, b, pose_a, pose_b)
-        if method != GJK and found != MEETING and (outcome == LOST or work.counters[STEPS] > before + 1):
-            work.counters[LOST_WALKS] += 1
+        steps = work.counters[STEPS] - before
         if found == OPEN and question == DISTANCE and finish_surely(work, a, b, pose_a, pose_b):
             found = APART
         if found == OPEN:
@@ -153,6 +153,9 @@ def closest(address_a, address_b, address_work):
                 work.counters[EXACT] += 1
                 found = exact_walk(address_a, address_b, address_work, i)
         work.answers[i] = found
+        if method != GJK:
+            work.counters[LOST_WALKS] += outcome == LOST
+            work.counters[CORRECTED] += outcome == NEAREST and found == APART and steps > 1
         if question == DISTANCE:
             _write_nearest(work, address_a, address_b, pose_a, pose_b, i, found == MEETING)
     return -1 - found

@@ -16,6 +16,7 @@ from impinge.convex.work import (
     CAREFUL,
     CLOSER_THAN,
     COLLIDES,
+    CORRECTED,
     DISTANCE,
     EXACT,
     FEATURES,
@@ -44,11 +45,13 @@ class Effort:
     feature_steps: int
     """Pairs of features that V-Clip or Lin-Canny passed."""
     careful_walks: int
-    """Poses that were finished in double-double arithmetic; every distance above zero is."""
+    """Poses where floats could not prove the answer, and double-double numbers did or tried;"""
     exact_walks: int
-    """Poses that were finished in integers."""
+    """and those that were finished in integers."""
     lost_walks: int
-    """Poses where V-Clip or Lin-Canny did not end at the nearest features, and GJK went on."""
+    """Poses where a walk of V-Clip or Lin-Canny contradicted itself, by rounding, and GJK took over;"""
+    corrected_walks: int
+    """and those where it claimed features that were not the nearest, and GJK went on."""
 
 
 class _Own(threading.local):
@@ -152,4 +155,5 @@ def effort(work: Workspace) -> Effort:
         careful_walks=int(counters[CAREFUL]),
         exact_walks=int(counters[EXACT]),
         lost_walks=int(counters[LOST_WALKS]),
+        corrected_walks=int(counters[CORRECTED]),
     )

@@ -6,7 +6,7 @@ leave anything open nothing is claimed.  A simplex (corners a, b, c; u = b - a, 
 - its weights are positive,
 - its corners hang together by shared vertices, so that none of its vertices is nearer to the plane than the others
   (see convex.exact_walk), and
-- no other vertex of the bodies is near the planes through its vertices, square to the direction.
+- no other vertex of the bodies lies beyond the planes through its vertices, square to the direction.
 
 Bounds
 ------
@@ -18,11 +18,11 @@ product by the same.  The constants below double what these rules give, which co
 from __future__ import annotations
 
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.convex.numbers import FineVector, cross, difference, dot, times
+from impinge.convex.numbers import FineVector, cross, difference, dot, opposite, times
 from impinge.convex.simplex import OF_A, OF_B, corner
-from impinge.convex.support import climb, size_of_coordinates, spread, start_plateau, turned_back
+from impinge.convex.support import climb, posed_vertex, size_of_coordinates, spread, start_plateau, turned_back
 from impinge.convex.work import COUNT, IDS_A, IDS_B, VALUE, WEIGHTS
-from impinge.geometry import predicates
+from impinge.geometry import double_double, predicates
 from impinge.geometry.double_double import Fine, difference_of_floats, fine, quotient, root
 from impinge.jit import inner
 
@@ -62,20 +62,25 @@ def is_listed(work, ids, size, vertex):
 
 
 @inner
-def _none_else_is_near(body, pose, d, margin, work, ids, size):
-    """Whether all vertices within the margin of the farthest one in a direction belong to the simplex."""
+def _all_others_are_beyond(body, pose, d, fine_d, margin, work, ids, size):
+    """Whether no vertex lies farther in a direction than those of the simplex; certain, or False.
+
+    In floats for those that are not within the margin, in double-double for the others: the fourth corner of a square
+    face is one, and it is off the plane of the three by what posing has rounded.
+    """
     c = turned_back(pose, d)
     top, height, _ = climb(body, c, work.counters[ids])
-    if not is_listed(work, ids, size, top):
-        return False
     floor = height - margin
     stamp = start_plateau(work, top)
     found, done = 1, 0
+    place = posed_vertex(body, pose, work.counters[ids])
     while done < found:
         here = work.queue[done]
         done += 1
         if not is_listed(work, ids, size, here):
-            return False
+            rise = dot(fine_d, _fine_step(place, posed_vertex(body, pose, here)))
+            if double_double.sign(rise) not in (0, -1):
+                return False
         found = spread(body, c, here, floor, work, found, stamp)
     return True
 
@@ -124,29 +129,35 @@ def _direction_and_weights(work):
 
 
 @inner
-def _fine_corner(work, i):
-    """A corner in double-double: exact."""
+def _fine_step(p, q):
+    """From p to q in double-double: exact."""
     return FineVector(
-        difference_of_floats(work.rows[i, OF_A], work.rows[i, OF_B]),
-        difference_of_floats(work.rows[i, OF_A + 1], work.rows[i, OF_B + 1]),
-        difference_of_floats(work.rows[i, OF_A + 2], work.rows[i, OF_B + 2]),
+        difference_of_floats(q[0], p[0]), difference_of_floats(q[1], p[1]), difference_of_floats(q[2], p[2])
     )
 
 
 @inner
-def _fine_square(work):
-    """The squared distance of the plane (line, point) of the simplex from the origin: numerator and denominator."""
+def _fine_corner(work, i):
+    return _fine_step(
+        (work.rows[i, OF_B], work.rows[i, OF_B + 1], work.rows[i, OF_B + 2]),
+        (work.rows[i, OF_A], work.rows[i, OF_A + 1], work.rows[i, OF_A + 2]),
+    )
+
+
+@inner
+def _fine_direction_and_square(work):
+    """From the origin to the plane (line, point) of the simplex, and the squared distance as two numbers."""
     count = work.counters[COUNT]
     a = _fine_corner(work, 0)
     if count == 1:
-        return dot(a, a), fine(1.0)
+        return a, dot(a, a), fine(1.0)
     u = difference(_fine_corner(work, 1), a)
     if count == 2:
         across = cross(a, u)
-        return dot(across, across), dot(u, u)
+        return cross(u, across), dot(across, across), dot(u, u)
     n = cross(u, difference(_fine_corner(work, 2), a))
     h = dot(n, a)
-    return times(h, h), dot(n, n)
+    return (n if h.high >= 0.0 else opposite(n)), times(h, h), dot(n, n)
 
 
 @inner
@@ -161,11 +172,12 @@ def finish_surely(work, a, b, pose_a, pose_b):
         return False
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
     margin = (_HEIGHT_ERROR * _size(d) + 2.0 * error) * size
-    if not _none_else_is_near(a, pose_a, (-d[0], -d[1], -d[2]), margin, work, IDS_A, count):
+    fine_d, top, bottom = _fine_direction_and_square(work)
+    away = (-d[0], -d[1], -d[2])
+    if not _all_others_are_beyond(a, pose_a, away, opposite(fine_d), margin, work, IDS_A, count):
         return False
-    if not _none_else_is_near(b, pose_b, d, margin, work, IDS_B, count):
+    if not _all_others_are_beyond(b, pose_b, d, fine_d, margin, work, IDS_B, count):
         return False
-    top, bottom = _fine_square(work)
     if not (top.error <= VALUE_ERROR * top.high and bottom.error <= VALUE_ERROR * bottom.high):
         return False
     high, low = quotient(Fine(top.high, top.low, 0.0), Fine(bottom.high, bottom.low, 0.0))

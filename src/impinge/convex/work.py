@@ -37,10 +37,12 @@ CAREFUL = 14
 EXACT = 15
 """and in integers."""
 LOST_WALKS = 16
-"""Walks over features that ended LOST, or where GJK had to go on by more than one step."""
-STAMP = 17
+"""Walks over features that contradicted themselves,"""
+CORRECTED = 17
+"""and those that claimed features which were not the nearest."""
+STAMP = 18
 """The mark of the plateau that was visited last."""
-_COUNTERS = 18
+_COUNTERS = 19
 
 # Places in ``numbers``.
 VALUE = 0

@@ -23,6 +23,8 @@ _PRODUCT_ERROR = 2.0**-102
 _MAY_UNDERFLOW = 2.0**-900
 _UNDERFLOW = 2.0**-1000
 
+_BEYOND_THE_MIDDLE = 1.0 + 2.0**-20
+
 UNCERTAIN = 2
 """The sign of a number that may be zero or not."""
 
@@ -153,10 +155,16 @@ def quotient(x, y):
 
 @inner
 def root(high, low):
-    """The square root of a number that is not negative, rounded to a float."""
+    """The square root of a number that is not negative, rounded to a float.
+
+    In the middle between two floats, or within 2**-20 of half a unit of it, the even one is taken: what rounding has
+    left of the number cannot decide then, and must not.
+    """
     if high <= 0.0:
         return 0.0
     r = math.sqrt(high)
     square, left = two_product(r, r)
     # One step of Newton's method on what r * r lacks.
-    return r + (((high - square) - left) + low) / (2.0 * r)
+    nearest, rest = two_sum(r, (((high - square) - left) + low) / (2.0 * r))
+    other = nearest + rest * _BEYOND_THE_MIDDLE
+    return nearest if other == nearest else 0.5 * nearest + 0.5 * other

@@ -8,8 +8,10 @@ from importlib import import_module
 BENCHMARKS = {
     "triangles": "the cost of each triangle kernel, and Zachmann's pre-checks",
     "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [SCENE ...]",
+    "convex": "two convex bodies, against all peers that are installed [--vertices N ...] [--poses N] [--rounds N]",
+    "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }
-_WITH_OPTIONS = {"pairs"}
+_WITH_OPTIONS = {"pairs", "convex", "trackers"}
 
 
 def main(arguments: list[str]) -> int:
