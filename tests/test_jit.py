@@ -33,7 +33,8 @@ ENTRY_KERNELS = {
     "impinge.world.contact_construction": 1,
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
-    "impinge.trees": 4 * 3 + 2 + 3 + 2,
+    # All questions about convex pieces 1.
+    "impinge.trees": 4 * 3 + 2 + 3 + 2 + 1,
     # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
     "impinge.convex": 2 + 3,
 }

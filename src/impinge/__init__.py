@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Relation,
         RelationKind,
     )
+    from impinge.trees.convex_pieces import ConvexPieces
     from impinge.world.leaf import LeafOperation, Visits, leaf
     from impinge.world.pair import Pair
     from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, penetration, relation
@@ -44,6 +45,7 @@ _HOME = {
     "ContactLoop": "impinge.geometry.results",
     "Contacts": "impinge.geometry.results",
     "ConvexHull": "impinge.convex.hull",
+    "ConvexPieces": "impinge.trees.convex_pieces",
     "Diagnosis": "impinge.geometry.diagnose",
     "Distance": "impinge.geometry.results",
     "Feature": "impinge.geometry.results",
@@ -77,6 +79,7 @@ __all__ = [
     "ContactLoop",
     "Contacts",
     "ConvexHull",
+    "ConvexPieces",
     "Diagnosis",
     "Distance",
     "Feature",

@@ -53,13 +53,13 @@ from impinge.convex.simplex import (
 )
 from impinge.convex.support import size_of_coordinates, support
 from impinge.convex.work import (
+    BOUND,
     COLLIDES,
     COUNT,
     DISTANCE,
     IDS_A,
     IDS_B,
-    LIMIT,
-    QUESTION,
+    LOWER,
     STEPS,
     VALUE,
     WEIGHTS,
@@ -73,6 +73,8 @@ OPEN = 2
 """To be settled with certain signs."""
 
 _GAP = 256.0 * UNIT_ROUNDOFF
+_NEAR_ENOUGH = 0.125
+"""A bound that only sorts, and rejects what is far away, may be smaller than the distance by this part of it."""
 _SEPARATION_ERROR = 64.0 * UNIT_ROUNDOFF
 _LENGTH_ERROR = 64.0 * UNIT_ROUNDOFF
 _VOLUME_ERROR = 1024.0 * UNIT_ROUNDOFF
@@ -83,18 +85,19 @@ _HUGE = 2.0**900
 
 
 @inner
-def gjk(work, a, b, pose_a, pose_b):
-    """APART or MEETING as an answer to the question (for CLOSER_THAN: farther or not), or OPEN.
+def gjk(work, a, b, pose_a, pose_b, question, limit):
+    """APART or MEETING as an answer to the question (for CLOSER_THAN: farther than the limit or not), or OPEN.
 
-    Weights and value of a distance are written where the bodies meet; a distance above zero stays OPEN.
+    Weights and value of a distance are written where the bodies meet; a distance above zero stays OPEN.  In
+    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; who asks for nothing else (BOUND)
+    gets one that is above the limit, or near enough.
     """
-    question = work.orders[QUESTION]
-    limit = work.numbers[LIMIT]
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
     weights = reduce(work, nearest_weights(work))
     v = combined(work, weights, OF_DIFFERENCE)
     upper = math.sqrt(dot(v, v))
     lower = 0.0
+    work.numbers[LOWER] = lower
     while True:
         work.counters[STEPS] += 1
         last = work.counters[COUNT] - 1
@@ -107,7 +110,11 @@ def gjk(work, a, b, pose_a, pose_b):
         vertex_b, q = support(b, pose_b, d, work.counters[IDS_B + last], work)
         height = dot(d, subtract(p, q)) / length
         lower = max(lower, height)
-        if question == DISTANCE:
+        work.numbers[LOWER] = lower
+        if question == BOUND:
+            if lower > limit or upper - lower <= _NEAR_ENOUGH * upper:
+                return OPEN
+        elif question == DISTANCE:
             if upper - lower <= _GAP * largest_coordinate(work):
                 return OPEN
         elif question == COLLIDES:
@@ -125,7 +132,7 @@ def gjk(work, a, b, pose_a, pose_b):
         work.counters[COUNT] = last + 2
         weights = nearest_weights(work)
         if weights[0] == 0.0 and weights[1] == 0.0 and weights[2] == 0.0 and weights[3] == 0.0:
-            return _settle_inside(work)
+            return _settle_inside(work, question)
         weights = reduce(work, weights)
         v = combined(work, weights, OF_DIFFERENCE)
         shorter = math.sqrt(dot(v, v))
@@ -140,7 +147,7 @@ def _determinant(a, b, c, d):
 
 
 @inner
-def _settle_inside(work):
+def _settle_inside(work, question):
     """MEETING where the tetrahedron holds the origin beyond any doubt, and the weights give a common point."""
     a, b, c, d = corner(work, 0), corner(work, 1), corner(work, 2), corner(work, 3)
     o = (0.0, 0.0, 0.0)
@@ -158,7 +165,7 @@ def _settle_inside(work):
     )
     if not inside:
         return OPEN
-    if work.orders[QUESTION] != DISTANCE:
+    if question != DISTANCE:
         return MEETING
     total = p + q + r + s
     weights = (p / total, q / total, r / total, s / total)

@@ -52,7 +52,9 @@ LIMIT = 5
 """The clearance that is asked about."""
 PLANE = 6
 """The normal of the kept plane, in the frame of a."""
-_NUMBERS = 9
+LOWER = 9
+"""The lower bound that GJK has found last."""
+_NUMBERS = 10
 
 # Places in ``orders``: what is asked.
 ASKED = 0
@@ -68,6 +70,8 @@ _ORDERS = 5
 COLLIDES = 0
 CLOSER_THAN = 1
 DISTANCE = 2
+BOUND = 3
+"""A lower bound of the distance; only kernels ask for it."""
 
 GJK = 0
 VCLIP = 1

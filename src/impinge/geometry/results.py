@@ -136,10 +136,13 @@ class Distance:
     point_b: Floats
     """(..., 3) on face_b."""
     face_a: int | np.int32 | NDArray[np.int32]
-    """The triangle of a mesh or the face of a hull; -1 where the point is inside a solid and on none of its faces."""
+    """The triangle of a mesh or the face of a hull; -1 where the point is inside a solid and on none of its faces.
+
+    Of ConvexPieces it is the number of the piece, also where the bodies meet.
+    """
     face_b: int | np.int32 | NDArray[np.int32]
     feature_a: Feature | None = None
-    """The feature that carries the point, where both bodies are convex hulls."""
+    """The feature that carries the point, where both bodies are convex hulls (or pieces: it is one of the piece)."""
     feature_b: Feature | None = None
 
     def __init__(

@@ -21,6 +21,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from impinge.jit import inlined
 from impinge.memory import Table, data_of
 from impinge.trees.layout import WIDTH
 
@@ -226,3 +227,16 @@ else:
             return builder.ctpop(arguments[0])
 
         return types.int64(types.int64), generate
+
+
+@inlined
+def nearest_slot(bounds: Any, slots: Any) -> Any:
+    """The slot (of those with a bit) that has the smallest bound."""
+    best = lowest_bit(slots)
+    slots &= slots - 1
+    while slots != 0:
+        k = lowest_bit(slots)
+        slots &= slots - 1
+        if bounds[k] < bounds[best]:
+            best = k
+    return best

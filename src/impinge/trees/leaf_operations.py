@@ -16,7 +16,7 @@ from impinge.geometry.triangle_distance import disjoint_distance
 from impinge.jit import inlined, inner
 from impinge.trees.far_view import reach_in_view, shadow_of_corners, triangles_in_view, view_at
 from impinge.trees.front import PLAIN
-from impinge.trees.lanes import count_bits, lowest_bit
+from impinge.trees.lanes import count_bits, lowest_bit, nearest_slot
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import carried_point
 from impinge.trees.traverse import candidates, visit
@@ -285,18 +285,6 @@ candidates.of(Within)(in_reach)
 
 
 @inlined
-def _nearest_slot(bounds, slots):
-    best = lowest_bit(slots)
-    slots &= slots - 1
-    while slots != 0:
-        k = lowest_bit(slots)
-        slots &= slots - 1
-        if bounds[k] < bounds[best]:
-            best = k
-    return best
-
-
-@inlined
 def _triangles_in_reach(near, far, node, slots, far_ref, motion, side, work):
     """The slots that may be in reach; their lower bounds go to work.corner_lanes."""
     work.counters[TRIANGLE_TESTS] += count_bits(slots)
@@ -360,7 +348,7 @@ def _nearest(leaf, near, far, node, slots, far_ref, motion, side, work):
     there = place_of(far, far_ref)
     far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
     while slots != 0:
-        k = _nearest_slot(work.corner_lanes, slots)
+        k = nearest_slot(work.corner_lanes, slots)
         slots &= ~(np.int64(1) << k)
         if work.corner_lanes[k] > work.reach[side]:
             break
@@ -379,7 +367,7 @@ def _within(leaf, near, far, node, slots, far_ref, motion, side, work):
     there = place_of(far, far_ref)
     far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
     while slots != 0:
-        k = _nearest_slot(work.corner_lanes, slots)
+        k = nearest_slot(work.corner_lanes, slots)
         slots &= ~(np.int64(1) << k)
         here = place_of(near, node * WIDTH + k)
         near_triangle = posed_triangle(leaf.poses, side, near, here)

@@ -1,22 +1,36 @@
-"""What the verbs take: meshes and convex hulls."""
+"""What the verbs take: meshes, convex hulls and bodies of convex pieces."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from impinge.convex.hull import ConvexHull
+from impinge.errors import Unsupported
 from impinge.geometry.mesh import Mesh
+from impinge.trees.convex_pieces import ConvexPieces
 
-Body = Mesh | ConvexHull
+Body = Mesh | ConvexHull | ConvexPieces
 
 
 def require_body(body: Any, name: str) -> None:
     """A ValueError for anything else."""
-    if not isinstance(body, Mesh | ConvexHull):
-        raise ValueError(f"{name}: expected a Mesh or a ConvexHull, got {type(body).__name__}")
+    if not isinstance(body, Mesh | ConvexHull | ConvexPieces):
+        raise ValueError(f"{name}: expected a Mesh, a ConvexHull or ConvexPieces, got {type(body).__name__}")
 
 
-def as_mesh(body: Body, name: str) -> Mesh:
+def _as_mesh(body: Body, name: str) -> Mesh:
     """A hull takes part in questions about triangles as the mesh of its faces."""
     require_body(body, name)
+    if isinstance(body, ConvexPieces):
+        raise Unsupported(
+            f"{name} is ConvexPieces, which has no triangles: it answers collides, distance and closer_than, and only"
+            " together with another ConvexPieces or a ConvexHull"
+        )
     return body.mesh if isinstance(body, ConvexHull) else body
+
+
+def as_meshes(a: Body, b: Body) -> tuple[Mesh, Mesh]:
+    """Both; what is no body at all is named first."""
+    require_body(a, "a")
+    require_body(b, "b")
+    return _as_mesh(a, "a"), _as_mesh(b, "b")

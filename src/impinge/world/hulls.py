@@ -89,8 +89,8 @@ def distance(
         point_b=batch.shaped(points[:, 3:].copy()),
         face_a=face_a,
         face_b=face_b,
-        feature_a=Feature(_kind(kind_a), index_a),
-        feature_b=Feature(_kind(kind_b), index_b),
+        feature_a=Feature(kind_of(kind_a), index_a),
+        feature_b=Feature(kind_of(kind_b), index_b),
     )
 
 
@@ -129,7 +129,8 @@ def _face_of_hull(face: Any, body: Body) -> Any:
     return np.where(face < 0, np.int32(-1), faces[face])[()]
 
 
-def _kind(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:
+def kind_of(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:
+    """One kind, or the numbers of many."""
     return numbers.astype(np.int8) if isinstance(numbers, np.ndarray) else _KINDS[numbers]
 
 

@@ -15,7 +15,8 @@ from impinge.geometry.results import Contacts, Distance, Penetration, Relation
 from impinge.trees.search import Statistics, handle_of, search_of
 from impinge.world import quick
 from impinge.world.batch import Batch, gathered, located
-from impinge.world.bodies import Body, as_mesh
+from impinge.world.bodies import Body, as_meshes
+from impinge.world.pieces_method import as_pieces
 from impinge.world.query import method_of, penetration, relation
 from impinge.world.quick import TREE_METHODS
 
@@ -53,13 +54,16 @@ class Pair:
             from impinge.world.hull_pair import HullPair
 
             return object.__new__(HullPair)
+        if as_pieces(a, b):
+            from impinge.world.pieces_pair import PiecesPair
+
+            return object.__new__(PiecesPair)
         return object.__new__(cls)
 
     def __init__(self, a: Body, b: Body, method: str = "auto") -> None:
         if method not in TREE_METHODS:
             raise ValueError(f"method {method!r} of a Pair is not one of {', '.join(TREE_METHODS)}")
-        self.a = as_mesh(a, "a")
-        self.b = as_mesh(b, "b")
+        self.a, self.b = as_meshes(a, b)
         self._solid = self.a.solid or self.b.solid
         self._start()
 

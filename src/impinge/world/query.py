@@ -18,11 +18,13 @@ from impinge.errors import Unsupported
 from impinge.geometry.cast import as_clearance, as_count
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance, Penetration, Relation, RelationKind
-from impinge.world import hulls, quick
+from impinge.trees.convex_pieces import ConvexPieces
+from impinge.world import hulls, pieces_method, quick
 from impinge.world.batch import Batch, gathered, located
-from impinge.world.bodies import Body, as_mesh, require_body
+from impinge.world.bodies import Body, as_meshes, require_body
 from impinge.world.hulls import CONVEX_METHODS
 from impinge.world.method import Method
+from impinge.world.pieces_method import as_pieces
 from impinge.world.quick import TREE_METHODS
 
 METHODS = (*TREE_METHODS, "brute")
@@ -63,7 +65,9 @@ def collides(
     if type(a) is not Mesh or type(b) is not Mesh:
         if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
             return hulls.collides(a, b, pose_a, pose_b, method, workers)
-        a, b = as_mesh(a, "a"), as_mesh(b, "b")
+        if pair := as_pieces(a, b):
+            return pieces_method.collides(*pair, pose_a, pose_b, method, workers)
+        a, b = as_meshes(a, b)
     if who := quick.ready(a, b, method, workers):
         answer = quick.collides(who, pose_a, pose_b, a.solid or b.solid)
         if answer is not None:
@@ -90,7 +94,7 @@ def contacts(
     are more, ``complete`` is False and which ones are left out is not specified (but always the same).
     """
     most = as_count(max_contacts, "max_contacts")
-    a, b = as_mesh(a, "a"), as_mesh(b, "b")
+    a, b = as_meshes(a, b)
     if most is None and (who := quick.ready(a, b, method, workers)):
         found = quick.contacts(who, method_of(a, b, method), pose_a, pose_b)
         if found is not None:
@@ -111,7 +115,7 @@ def contact_stream(
     """
     from impinge.world.tree_method import TreeMethod
 
-    a, b = as_mesh(a, "a"), as_mesh(b, "b")
+    a, b = as_meshes(a, b)
     batch = Batch(a, b, pose_a, pose_b)
     for part in TreeMethod(a, b).contact_parts(batch.poses_a, batch.poses_b):
         yield gathered(batch, [part])
@@ -130,7 +134,9 @@ def distance(
     if type(a) is not Mesh or type(b) is not Mesh:
         if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
             return hulls.distance(a, b, pose_a, pose_b, method, workers)
-        mixed = distance(as_mesh(a, "a"), as_mesh(b, "b"), pose_a, pose_b, method=method, workers=workers)
+        if pair := as_pieces(a, b):
+            return pieces_method.distance(*pair, pose_a, pose_b, method, workers)
+        mixed = distance(*as_meshes(a, b), pose_a, pose_b, method=method, workers=workers)
         return hulls.with_faces_of_hulls(mixed, a, b)
     if who := quick.ready(a, b, method, workers):
         found = quick.distance(who, method_of(a, b, method), pose_a, pose_b, a.solid or b.solid)
@@ -155,7 +161,9 @@ def closer_than(
     if type(a) is not Mesh or type(b) is not Mesh:
         if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
             return hulls.closer_than(a, b, limit, pose_a, pose_b, method, workers)
-        a, b = as_mesh(a, "a"), as_mesh(b, "b")
+        if pair := as_pieces(a, b):
+            return pieces_method.closer_than(*pair, limit, pose_a, pose_b, method, workers)
+        a, b = as_meshes(a, b)
     if who := quick.ready(a, b, method, workers):
         answer = quick.closer_than(who, limit, pose_a, pose_b, a.solid or b.solid)
         if answer is not None:
@@ -189,6 +197,8 @@ def penetration(
         return hulls.penetration(a, b, pose_a, pose_b, method, workers)
     name, body = ("b", b) if isinstance(a, ConvexHull) else ("a", a)
     require_body(body, name)
+    if isinstance(body, ConvexPieces):
+        raise Unsupported(f"penetration: {name} is ConvexPieces; it is defined for convex hulls, as {name}.pieces are")
     raise Unsupported(f"penetration: {name} is a mesh; it is defined for convex hulls, impinge.ConvexHull({name})")
 
 
@@ -202,7 +212,7 @@ def relation(
     workers: int = 1,
 ) -> Relation:
     """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal."""
-    a, b = as_mesh(a, "a"), as_mesh(b, "b")
+    a, b = as_meshes(a, b)
     batch = Batch(a, b, pose_a, pose_b, workers)
     for mesh, name in ((a, "a"), (b, "b")):
         if not mesh.is_closed:

@@ -69,7 +69,7 @@ class Counter:
         vclip(a.features, b.features, across[0], across[1], work.pair)
         counted_floats.tally = totals["vclip proof"]
         simplex_of_pair(work, a.features, b.features, a.convex, b.convex, pose_a, pose_b, *across)
-        gjk(work, a.convex, b.convex, pose_a, pose_b)
+        gjk(work, a.convex, b.convex, pose_a, pose_b, DISTANCE, 0.0)
         self.unproved += not finish_surely(work, a.convex, b.convex, pose_a, pose_b)
 
     def _climb(self, totals: dict[str, Tally], pose_a: Any, pose_b: Any) -> None:
@@ -78,7 +78,7 @@ class Counter:
         counted_floats.tally = totals["gjk"]
         work.counters[COUNT] = min(work.counters[COUNT], 3)
         pose_anew(work, a.convex, b.convex, pose_a, pose_b)
-        gjk(work, a.convex, b.convex, pose_a, pose_b)
+        gjk(work, a.convex, b.convex, pose_a, pose_b, DISTANCE, 0.0)
         counted_floats.tally = totals["gjk proof"]
         self.unproved += not finish_surely(work, a.convex, b.convex, pose_a, pose_b)
 

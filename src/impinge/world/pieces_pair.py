@@ -1,0 +1,66 @@
+"""Pair for bodies of convex pieces: the pieces that were nearest, or met, are where the next question begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impinge.geometry.cast import as_clearance
+from impinge.geometry.results import Contacts, Distance
+from impinge.trees.pieces_search import PiecesSearch, coherent_workspace
+from impinge.trees.search import Statistics
+from impinge.world import pieces_method, query
+from impinge.world.pair import Pair
+from impinge.world.pieces_method import Convex
+
+
+class PiecesPair(Pair):
+    """What ``Pair(a, b)`` is for two bodies of pieces, or one and a hull."""
+
+    def __init__(self, a: Convex, b: Convex, method: str = "auto") -> None:
+        pieces_method.require_method(method)
+        self.a = a
+        self.b = b
+        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
+        self._works = [coherent_workspace()]
+        self.statistics = Statistics(0, 0, 0)
+
+    @contextmanager
+    def _search(self) -> Iterator[PiecesSearch]:
+        try:
+            work = self._works.pop()
+        except IndexError:
+            work = None
+        search = PiecesSearch(self.a, self.b, work)
+        try:
+            yield search
+        finally:
+            self.statistics = search.statistics
+            if work is not None:
+                self._works.append(work)
+
+    def collides(
+        self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    ) -> np.bool_ | NDArray[np.bool_]:
+        with self._search() as search:
+            return pieces_method.collides(self.a, self.b, pose_a, pose_b, search=search)
+
+    def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Distance:
+        with self._search() as search:
+            return pieces_method.distance(self.a, self.b, pose_a, pose_b, search=search)
+
+    def closer_than(
+        self, clearance: float, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
+    ) -> np.bool_ | NDArray[np.bool_]:
+        limit = as_clearance(clearance)
+        with self._search() as search:
+            return pieces_method.closer_than(self.a, self.b, limit, pose_a, pose_b, search=search)
+
+    def contacts(
+        self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None, *, max_contacts: int | None = None
+    ) -> Contacts:
+        """Unsupported, as ``impinge.contacts`` of pieces is."""
+        return query.contacts(self.a, self.b, pose_a, pose_b, max_contacts=max_contacts)
