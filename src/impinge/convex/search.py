@@ -54,6 +54,10 @@ class Effort:
     """and those where it claimed features that were not the nearest, and GJK went on."""
 
 
+class NotRigid(ValueError):
+    """One of the poses is no rigid motion."""
+
+
 class _Own(threading.local):
     """One workspace for each thread."""
 
@@ -135,7 +139,8 @@ class ConvexSearch:
         work.ask(poses_a, poses_b, answers, values, points, features)
         work.ask_for(question, self._method)
         work.numbers[LIMIT] = clearance
-        self.a.kernel(self.a.address, self.b.address, work.address)
+        if self.a.kernel(self.a.address, self.b.address, work.address) >= 0:
+            raise NotRigid
 
 
 def prepared(hull: ConvexHull, method: str) -> Handle:

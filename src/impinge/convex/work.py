@@ -119,7 +119,8 @@ class Workspace:
 
     __slots__ = (
         "_asked", "_header", "_single", "address", "answers", "asked_for", "counters", "features", "is_single",
-        "numbers", "orders", "pair", "points", "poses", "queue", "room", "rows", "single_poses", "stamps", "values",
+        "nearest", "numbers", "orders", "pair", "points", "poses", "queue", "room", "rows", "single_poses", "stamps",
+        "values",
     )  # fmt: skip
 
     def __init__(self, coherent: bool = False) -> None:
@@ -131,9 +132,11 @@ class Workspace:
         self.orders[COHERENT] = coherent
         self.poses = np.zeros((2, 4, 4))
         self.answers = np.zeros(1, dtype=np.int8)
-        self.values = np.zeros(1)
-        self.points = np.zeros((1, 6))
-        self.features = np.zeros((1, FEATURES), dtype=np.int32)
+        # In one piece, so that a single distance can be taken out at once.
+        self.nearest = np.zeros(1 + 6 + FEATURES // 2)
+        self.values = self.nearest[:1]
+        self.points = self.nearest[1:7].reshape(1, 6)
+        self.features = self.nearest[7:].view(np.int32).reshape(1, FEATURES)
         self.queue = np.zeros(_ROOM, dtype=np.int64)
         self.stamps = np.zeros(_ROOM, dtype=np.int64)
         self.room = _ROOM

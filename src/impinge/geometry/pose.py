@@ -22,15 +22,18 @@ from impinge.geometry.integers import determinant_sign
 IDENTITY: Floats = read_only(np.eye(4))
 
 
-def as_pose(pose: ArrayLike | None, what: str = "pose") -> Floats:
-    """A checked array of rigid poses, shape (..., 4, 4); ``None`` is the identity."""
+def as_pose(pose: ArrayLike | None, what: str = "pose", check: bool = True) -> Floats:
+    """An array of rigid poses, shape (..., 4, 4); ``None`` is the identity.
+
+    Without ``check`` it may be any array of this shape: for kernels that check poses themselves.
+    """
     if pose is None:
         return IDENTITY
     array = real_array(pose, what)
     if array.ndim < 2 or array.shape[-2:] != (4, 4):
         raise ValueError(f"{what}: expected shape (..., 4, 4), got {array.shape}")
     # One pose is the commonest batch: Python floats take a tenth of the time of arrays.
-    if not (is_rigid(array.tolist()) if array.ndim == 2 else _are_rigid(array).all()):
+    if check and not (is_rigid(array.tolist()) if array.ndim == 2 else _are_rigid(array).all()):
         _refuse(array, what)
     return array
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,9 +142,9 @@ class Distance:
     Of ConvexPieces it is the number of the piece, also where the bodies meet.
     """
     face_b: int | np.int32 | NDArray[np.int32]
-    feature_a: Feature | None = None
+    feature_a: Feature | None
     """The feature that carries the point, where both bodies are convex hulls (or pieces: it is one of the piece)."""
-    feature_b: Feature | None = None
+    feature_b: Feature | None
 
     def __init__(
         self,
@@ -160,6 +161,21 @@ class Distance:
             value=value, point_a=point_a, point_b=point_b, face_a=face_a, face_b=face_b,
             feature_a=feature_a, feature_b=feature_b,
         )  # fmt: skip
+
+    @classmethod
+    def with_parts_later(cls, value: np.float64, make: Callable[[], dict[str, Any]]) -> Distance:
+        """A distance whose other parts are made when one of them is asked for: for two hulls that saves half a call."""
+        found = object.__new__(cls)
+        found.__dict__.update(value=value, _make=make)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there yet."""
+        make = self.__dict__.get("_make")
+        if make is None or name.startswith("_"):
+            raise AttributeError(name)
+        self.__dict__.update(make())
+        return self.__dict__[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,13 +37,14 @@ class Batch:
         pose_b: ArrayLike | None,
         workers: int = 1,
         in_one: bool = False,
+        checked_by_kernel: bool = False,
     ) -> None:
         require_body(a, "a")
         require_body(b, "b")
         if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
             raise ValueError(f"workers is {workers!r}; it must be a whole number, 1 or more")
-        first = as_pose(pose_a, "pose_a")
-        second = as_pose(pose_b, "pose_b")
+        first = as_pose(pose_a, "pose_a", check=not checked_by_kernel)
+        second = as_pose(pose_b, "pose_b", check=not checked_by_kernel)
         try:
             self.shape = np.broadcast_shapes(first.shape[:-2], second.shape[:-2])
         except ValueError as error:

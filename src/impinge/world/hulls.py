@@ -5,17 +5,19 @@ A single question goes straight to the kernel, which checks the poses itself; wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.body import HANDLE
 from impinge.convex.hull import ConvexHull
-from impinge.convex.search import METHODS, ConvexSearch, own
+from impinge.convex.search import METHODS, ConvexSearch, NotRigid, own
 from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
+from impinge.geometry.cast import Floats
 from impinge.geometry.results import Distance, Feature, FeatureKind, Penetration
 from impinge.world.batch import Batch
 from impinge.world.bodies import Body
@@ -24,6 +26,8 @@ from impinge.world.single_pose import single_poses
 _CODES = {"auto": GJK, **METHODS}
 CONVEX_METHODS = tuple(_CODES)
 """Methods for two convex hulls."""
+
+Result = TypeVar("Result")
 
 _ANSWERS = {-1: np.False_, -2: np.True_}
 _KINDS = tuple(FeatureKind)
@@ -40,8 +44,8 @@ def collides(
 ) -> np.bool_ | NDArray[np.bool_]:
     if (answer := _single(COLLIDES, a, b, pose_a, pose_b, method, workers, work)) is not None:
         return answer
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(search_of(a, b, method, work).collides)))
+    batch, parts = _asked(search_of(a, b, method, work).collides, a, b, pose_a, pose_b, workers)
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(parts))
     return answers
 
 
@@ -57,9 +61,9 @@ def closer_than(
 ) -> np.bool_ | NDArray[np.bool_]:
     if (answer := _single(CLOSER_THAN, a, b, pose_a, pose_b, method, workers, work, clearance)) is not None:
         return answer
-    batch = Batch(a, b, pose_a, pose_b, workers)
     ask = partial(search_of(a, b, method, work).closer_than, clearance)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(ask)))
+    batch, parts = _asked(ask, a, b, pose_a, pose_b, workers)
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(parts))
     return answers
 
 
@@ -75,12 +79,8 @@ def distance(
     if _single(DISTANCE, a, b, pose_a, pose_b, method, workers, work) is not None:
         used = work or own.workspace
         assert used is not None
-        points = used.points[0].copy()
-        kind_a, index_a, face_a, kind_b, index_b, face_b = used.features[0].tolist()
-        feature_a, feature_b = Feature(_KINDS[kind_a], index_a), Feature(_KINDS[kind_b], index_b)
-        return Distance(used.values[0], points[:3], points[3:], face_a, face_b, feature_a, feature_b)
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    parts = batch.run(search_of(a, b, method, work).distance)
+        return Distance.with_parts_later(used.values[0], partial(_parts_of_a_distance, used.nearest.tobytes()))
+    batch, parts = _asked(search_of(a, b, method, work).distance, a, b, pose_a, pose_b, workers)
     values, points, features = map(np.concatenate, zip(*parts, strict=True))
     kind_a, index_a, face_a, kind_b, index_b, face_b = (batch.shaped(column.copy()) for column in features.T)
     return Distance(
@@ -103,8 +103,7 @@ def penetration(
     workers: int = 1,
     work: Workspace | None = None,
 ) -> Penetration:
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    parts = batch.run(search_of(a, b, method, work).penetration)
+    batch, parts = _asked(search_of(a, b, method, work).penetration, a, b, pose_a, pose_b, workers)
     depths, directions, points, bounds = map(np.concatenate, zip(*parts, strict=True))
     return Penetration(
         depth=batch.shaped(depths),
@@ -127,6 +126,37 @@ def _face_of_hull(face: Any, body: Body) -> Any:
         return face
     faces = body.mesh.polygon if body.dimension > 1 else np.full(1, -1, dtype=np.int32)
     return np.where(face < 0, np.int32(-1), faces[face])[()]
+
+
+def _asked(
+    ask: Callable[[Floats, Floats], Result],
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    workers: int,
+) -> tuple[Batch, list[Result]]:
+    """Answers to a batch whose poses the kernel checks: numpy takes longer to do that than the kernel to answer."""
+    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=True)
+    try:
+        return batch, batch.run(ask)
+    except NotRigid:
+        Batch(a, b, pose_a, pose_b)  # raises the error that names the pose
+        raise
+
+
+def _parts_of_a_distance(nearest: bytes) -> dict[str, Any]:
+    """All but the value, from the numbers of ``Workspace.nearest``."""
+    points = np.frombuffer(nearest, count=7)[1:].copy()
+    kind_a, index_a, face_a, kind_b, index_b, face_b = np.frombuffer(nearest, dtype=np.int32, offset=56).tolist()
+    return {
+        "point_a": points[:3],
+        "point_b": points[3:],
+        "face_a": face_a,
+        "face_b": face_b,
+        "feature_a": Feature(_KINDS[kind_a], index_a),
+        "feature_b": Feature(_KINDS[kind_b], index_b),
+    }
 
 
 def kind_of(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:
