@@ -250,10 +250,32 @@ def test_errors_name_the_place() -> None:
             ask(CUBE, CUBE, None, bad) if ask in (impinge.collides, impinge.distance, impinge.penetration) else ask(
                 None, bad
             )
+    batch = np.stack([np.eye(4), np.eye(4), bad])
+    for ask in (impinge.collides, impinge.distance, impinge.penetration):
+        with pytest.raises(ValueError, match=r"pose_b\[2\] scales the body"):
+            ask(CUBE, CUBE, None, batch, workers=2)
+    batch[1, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"pose_a\[1, 0, 0\] is nan"):
+        Pair(CUBE, CUBE).distance(batch)
     with pytest.raises(ValueError, match="pose_a"):
         impinge.collides(CUBE, CUBE, [[1.0]])
     with pytest.raises(ValueError, match="clearance"):
         impinge.closer_than(CUBE, CUBE, -1.0)
+
+
+def test_parts_of_a_distance_outlive_the_next_question() -> None:
+    """They are made when first asked for."""
+    first = impinge.distance(CUBE, CUBE, None, shifted(3.0, 0.5, 0.25))
+    copied = pickle.loads(pickle.dumps(first))
+    impinge.distance(CUBE, SMALL, None, shifted(0.0, 7.0, 0.0))
+    for found in (first, copied):
+        assert found.point_b[0] - found.point_a[0] == found.value == 2.0
+        assert found.feature_a.kind in (FeatureKind.VERTEX, FeatureKind.FACE)
+        assert "point_a=array" in repr(found)
+        with pytest.raises(AttributeError):
+            found.nothing  # noqa: B018
+        with pytest.raises(AttributeError):
+            found.value = 3.0
 
 
 def test_empty_batches() -> None:

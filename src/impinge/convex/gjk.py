@@ -10,7 +10,7 @@ Every step has two bounds.  The nearest point v of the simplex is a difference o
 below the distance.  The lowest difference w in a direction d gives a plane between the bodies: d . w / |d| is not
 above it. The direction is not v, which loses its digits where the bodies nearly touch, but square to the face of the
 simplex that holds v: the normal of a triangle, or the perpendicular from the origin to an edge.  What is asked decides
-when the bounds are near enough.  For a distance they are brought to within ``_GAP`` of the largest coordinate, and the
+when the bounds are near enough.  For a distance they are brought to within ``_GAP`` of the coordinates, and the
 rest, which is usually nothing but a proof that the simplex is the nearest one, is done with certain signs
 (``convex.exact_walk``).  A step that does not lower |v| cannot happen in exact arithmetic; where it happens, or where
 the bodies are so near to each other that rounding decides, the walk with certain signs takes over as well.  So |v|
@@ -115,7 +115,7 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
             if lower > limit or upper - lower <= _NEAR_ENOUGH * upper:
                 return OPEN
         elif question == DISTANCE:
-            if upper - lower <= _GAP * largest_coordinate(work):
+            if upper - lower <= _GAP * size:
                 return OPEN
         elif question == COLLIDES:
             if height > _SEPARATION_ERROR * size:

@@ -65,8 +65,14 @@ class HullPair(Pair):
             self._works.append(work)
 
     def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Distance:
-        with self._work() as work:
+        try:
+            work = self._works.pop()
+        except IndexError:
+            return hulls.distance(self.a, self.b, pose_a, pose_b, self.method)
+        try:
             return hulls.distance(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+        finally:
+            self._works.append(work)
 
     def closer_than(
         self, clearance: float, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None

@@ -79,7 +79,7 @@ def distance(
     if _single(DISTANCE, a, b, pose_a, pose_b, method, workers, work) is not None:
         used = work or own.workspace
         assert used is not None
-        return Distance.with_parts_later(used.values[0], partial(_parts_of_a_distance, used.nearest.tobytes()))
+        return Distance.of_hulls(used.nearest)
     batch, parts = _asked(search_of(a, b, method, work).distance, a, b, pose_a, pose_b, workers)
     values, points, features = map(np.concatenate, zip(*parts, strict=True))
     kind_a, index_a, face_a, kind_b, index_b, face_b = (batch.shaped(column.copy()) for column in features.T)
@@ -143,20 +143,6 @@ def _asked(
     except NotRigid:
         Batch(a, b, pose_a, pose_b)  # raises the error that names the pose
         raise
-
-
-def _parts_of_a_distance(nearest: bytes) -> dict[str, Any]:
-    """All but the value, from the numbers of ``Workspace.nearest``."""
-    points = np.frombuffer(nearest, count=7)[1:].copy()
-    kind_a, index_a, face_a, kind_b, index_b, face_b = np.frombuffer(nearest, dtype=np.int32, offset=56).tolist()
-    return {
-        "point_a": points[:3],
-        "point_b": points[3:],
-        "face_a": face_a,
-        "face_b": face_b,
-        "feature_a": Feature(_KINDS[kind_a], index_a),
-        "feature_b": Feature(_KINDS[kind_b], index_b),
-    }
 
 
 def kind_of(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:

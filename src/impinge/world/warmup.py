@@ -26,9 +26,9 @@ VERBS = {
     "distance": ("trees", "distance", "construction", "solids"),
     "closer_than": ("trees", "closer_than", "solids"),
     "relation": ("trees", "contacts", "solids"),
-    "penetration": ("hulls", "closest", "penetration"),
+    "penetration": ("hulls", "closest", "pieces", "penetration"),
 }
-"""Which parts are behind each verb; those of penetration serve all questions about convex hulls."""
+"""Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces."""
 
 _TETRAHEDRON = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -86,6 +86,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "closer_than": _search("closer_than"),
     "hulls": _compile_hulls,
     "closest": _kernel("impinge.convex.closest", "closest", 3),
+    "pieces": _kernel("impinge.trees.convex_pieces_kernels", "ask_all", 4),
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
 }
 
