@@ -178,7 +178,8 @@ def finish_surely(work, a, b, pose_a, pose_b):
         return False
     if not _all_others_are_beyond(b, pose_b, d, fine_d, margin, work, IDS_B, count):
         return False
-    if not (top.error <= VALUE_ERROR * top.high and bottom.error <= VALUE_ERROR * bottom.high):
+    # Bodies that touch are not for this place: there the simplex holds the origin, and the answer is MEETING.
+    if not (top.high > 0.0 and top.error <= VALUE_ERROR * top.high and bottom.error <= VALUE_ERROR * bottom.high):
         return False
     high, low = quotient(Fine(top.high, top.low, 0.0), Fine(bottom.high, bottom.low, 0.0))
     work.numbers[VALUE] = root(high, low)
