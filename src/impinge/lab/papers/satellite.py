@@ -134,7 +134,7 @@ def picture(rows: Sequence[Row], path: Path) -> Path:
     features.loglog(n, own[0].orbit * np.sqrt(n / n[0]), "--", color="0.6", label="square root of N")
     features.set_title("features passed (a tenth stands for none)")
     cost.set_title("microseconds a pose of the orbit")
-    cost.set_ylim(bottom=0.0)
+    cost.set_ylim(0.0, 1.2e6 * max(row.seconds for row in rows))
     for plot in (features, cost):
         plot.set_xlabel("facets of the Earth")
         plot.grid(visible=True, alpha=0.3)
