@@ -100,7 +100,9 @@ def general(verb: str, a: Mesh, b: Mesh, pose_a: Any, pose_b: Any) -> Any:
         found = impinge.contacts(a, b, pose_a[None], pose_b[None])
         return flat_contacts(impinge.Contacts(**{**vars(found), "shape": ()}))
     found = impinge.distance(a, b, pose_a[None], pose_b[None])
-    return flat_distance(impinge.Distance(**{name: column[0] for name, column in vars(found).items()}))
+    return flat_distance(
+        impinge.Distance(**{name: column[0] for name, column in vars(found).items() if column is not None})
+    )
 
 
 # The trees exist, and this thread has a workspace: from now on the quick way is gone.
