@@ -26,7 +26,6 @@ from impinge.lab.papers.features_passed import features_passed
 from impinge.lab.scenes.polytopes import ellipsoid, icosphere
 from impinge.lab.scenes.poses import random_turns
 
-pytestmark = pytest.mark.nojit_slow
 
 
 def text_of(table: Table) -> str:
