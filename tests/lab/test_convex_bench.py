@@ -27,7 +27,6 @@ from impinge.lab.scenes.polytopes import ellipsoid, icosphere
 from impinge.lab.scenes.poses import random_turns
 
 
-
 def text_of(table: Table) -> str:
     console = Console(file=io.StringIO(), width=220)
     console.print(table)
@@ -157,6 +156,7 @@ def test_the_command_refuses_what_makes_no_sense(arguments: list[str]) -> None:
 # ---------------------------------------------------------------- the trackers against each other
 
 
+@pytest.mark.nojit_slow
 def test_a_sample_of_configurations(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--configurations", "1700", "--oracle", "12", "--approaches", "3"]
     assert bench(["trackers", *asked]) == 0
@@ -273,6 +273,7 @@ def test_verdicts_on_coherence_follow_the_figures() -> None:
     assert all("NOT held" in line for line in coherence.findings(slower)[:2])
 
 
+@pytest.mark.nojit_slow
 def test_the_satellite_passes_features_in_orbit_only(tmp_path: Path) -> None:
     rows = satellite.measure((1, 2, 3), 400, falls=2)
     for method in satellite.METHODS:
