@@ -90,8 +90,8 @@ def contacts(
     """All pairs of triangles that meet, with the segments, normals and kinds of their contacts.
 
     Convex hulls take part as the meshes of their faces, ``hull.mesh``.  A solid inside another without touching it has
-    no contacts.  ``max_contacts`` keeps the result small: where there
-    are more, ``complete`` is False and which ones are left out is not specified (but always the same).
+    no contacts.  ``max_contacts`` keeps the result small: where there are more, ``complete`` is False, and which ones
+    are left out is not specified (but always the same).
     """
     most = as_count(max_contacts, "max_contacts")
     a, b = as_meshes(a, b)
