@@ -11,6 +11,7 @@ above all of its neighbours, in exact arithmetic, which is all that hill climbin
 
 from __future__ import annotations
 
+import itertools
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -97,13 +98,18 @@ _CELLS_AT = _FEATURES_AT + len(BodyFeatures._fields)
 _HEADER = _CELLS_AT + 6
 
 
+_serials = itertools.count()
+
+
 class Handle:
     """The header of a convex body, and what must stay alive as long as its address is used."""
 
-    __slots__ = ("_header", "_hull", "_keep", "address", "cells", "convex", "features", "kernel", "size")
+    __slots__ = ("_header", "_hull", "_keep", "address", "cells", "convex", "features", "kernel", "serial", "size")
 
     def __init__(self, hull: ConvexHull) -> None:
         self._hull = hull
+        self.serial = next(_serials)
+        """Tells handles apart, also from those that are no more."""
         self.kernel = import_module("impinge.convex.closest").closest
         self.size = len(hull.vertices)
         starts, ends = hull.neighbours

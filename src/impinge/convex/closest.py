@@ -4,6 +4,7 @@ For each pose
 
     kept plane (Baraff) --------------------------------------------> apart
     start: kept simplex (GJK) | walk over features (V-Clip, Lin-Canny)
+        --> sure_finish, where it is the nearest one already ----------> distances
         --> gjk, in floats -------------------------------------------> apart, meeting, near enough
               --> settle, with certain signs -------------------------> the same, and distances, always
 """
@@ -19,6 +20,7 @@ from impinge.convex.settle import begin_anew, settle, write_nearest
 from impinge.convex.simplex import pose_anew
 from impinge.convex.simplex_of_pair import simplex_of_pair
 from impinge.convex.support import pose_of
+from impinge.convex.sure_finish import finish_surely
 from impinge.convex.vclip import vclip
 from impinge.convex.work import (
     ASKED,
@@ -69,7 +71,8 @@ def closest(address_a, address_b, address_work):
         if not (pose_is_rigid(work.poses_a[i]) and pose_is_rigid(work.poses_b[i])):
             return i
         pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)
-        if work.orders[COHERENT] == 0 or work.counters[KNOWN] == 0:
+        known = work.orders[COHERENT] == 1 and work.counters[KNOWN] == 1
+        if not known:
             begin_anew(work, a, b, address_a, address_b, pose_a, pose_b)
         work.counters[KNOWN] = 1
         if question == COLLIDES and work.counters[HAS_PLANE] == 1:
@@ -85,9 +88,13 @@ def closest(address_a, address_b, address_work):
         else:
             outcome = _walk(work, address_a, address_b, a, b, pose_a, pose_b)
         before = work.counters[STEPS]
-        found = gjk(work, a, b, pose_a, pose_b, question, work.numbers[LIMIT])
+        # A simplex of the last pose or of a walk is usually the nearest one: then the proof is all there is to do.
+        if question == DISTANCE and (known or method != GJK) and finish_surely(work, a, b, pose_a, pose_b):
+            found = APART
+        else:
+            found = gjk(work, a, b, pose_a, pose_b, question, work.numbers[LIMIT])
+            found = settle(address_a, address_b, address_work, a, b, work, pose_a, pose_b, i, found)
         steps = work.counters[STEPS] - before
-        found = settle(address_a, address_b, address_work, a, b, work, pose_a, pose_b, i, found)
         work.answers[i] = found
         if method != GJK:
             work.counters[LOST_WALKS] += outcome == LOST

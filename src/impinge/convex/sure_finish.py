@@ -20,7 +20,15 @@ from __future__ import annotations
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.numbers import FineVector, cross, difference, dot, opposite, times
 from impinge.convex.simplex import OF_A, OF_B, corner
-from impinge.convex.support import climb, posed_vertex, size_of_coordinates, spread, start_plateau, turned_back
+from impinge.convex.support import (
+    climb,
+    height_of,
+    posed_vertex,
+    size_of_coordinates,
+    spread,
+    start_plateau,
+    turned_back,
+)
 from impinge.convex.work import COUNT, IDS_A, IDS_B, VALUE, WEIGHTS
 from impinge.geometry import double_double, predicates
 from impinge.geometry.double_double import Fine, difference_of_floats, fine, quotient, root
@@ -62,15 +70,12 @@ def is_listed(work, ids, size, vertex):
 
 
 @inner
-def _all_others_are_beyond(body, pose, d, fine_d, margin, work, ids, size):
+def _all_others_are_beyond(body, pose, c, fine_d, top, floor, work, ids, size):
     """Whether no vertex lies farther in a direction than those of the simplex; certain, or False.
 
-    In floats for those that are not within the margin, in double-double for the others: the fourth corner of a square
-    face is one, and it is off the plane of the three by what posing has rounded.
+    Those below the floor are known to be nearer; the others are compared in double-double: the fourth corner of a
+    square face is one, and it is off the plane of the three by what posing has rounded.
     """
-    c = turned_back(pose, d)
-    top, height, _ = climb(body, c, work.counters[ids])
-    floor = height - margin
     stamp = start_plateau(work, top)
     found, done = 1, 0
     place = posed_vertex(body, pose, work.counters[ids])
@@ -172,12 +177,21 @@ def finish_surely(work, a, b, pose_a, pose_b):
         return False
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
     margin = (_HEIGHT_ERROR * _size(d) + 2.0 * error) * size
+    away_a, away_b = turned_back(pose_a, (-d[0], -d[1], -d[2])), turned_back(pose_b, d)
+    top_a, height_a, ground_a = climb(a, away_a, work.counters[IDS_A])
+    top_b, height_b, ground_b = climb(b, away_b, work.counters[IDS_B])
+    floor_a, floor_b = height_a - margin, height_b - margin
+    # Before anything is measured: most simplices that are not the nearest one are found out here.
+    if height_of(a, away_a, work.counters[IDS_A]) < floor_a or height_of(b, away_b, work.counters[IDS_B]) < floor_b:
+        return False
     fine_d, top, bottom = _fine_direction_and_square(work)
-    away = (-d[0], -d[1], -d[2])
-    if not _all_others_are_beyond(a, pose_a, away, opposite(fine_d), margin, work, IDS_A, count):
-        return False
-    if not _all_others_are_beyond(b, pose_b, d, fine_d, margin, work, IDS_B, count):
-        return False
+    # Where all neighbours of a corner's vertex are below the floor, there is nothing else to compare it with.
+    if ground_a >= floor_a or top_a != work.counters[IDS_A]:
+        if not _all_others_are_beyond(a, pose_a, away_a, opposite(fine_d), top_a, floor_a, work, IDS_A, count):
+            return False
+    if ground_b >= floor_b or top_b != work.counters[IDS_B]:
+        if not _all_others_are_beyond(b, pose_b, away_b, fine_d, top_b, floor_b, work, IDS_B, count):
+            return False
     # Bodies that touch are not for this place: there the simplex holds the origin, and the answer is MEETING.
     if not (top.high > 0.0 and top.error <= VALUE_ERROR * top.high and bottom.error <= VALUE_ERROR * bottom.high):
         return False

@@ -118,9 +118,8 @@ class Workspace:
     """Owns the arrays and knows their address."""
 
     __slots__ = (
-        "_asked", "_header", "_single", "address", "answers", "asked_for", "counters", "features", "is_single",
-        "nearest", "numbers", "orders", "pair", "points", "poses", "queue", "room", "rows", "single_poses", "stamps",
-        "values",
+        "_asked", "_header", "_single", "address", "answers", "counters", "features", "nearest", "numbers", "orders",
+        "pair", "points", "poses", "queue", "ready_for", "room", "rows", "single_poses", "stamps", "values",
     )  # fmt: skip
 
     def __init__(self, coherent: bool = False) -> None:
@@ -145,8 +144,8 @@ class Workspace:
         self.single_poses: Any = self.poses.data.cast("B")
         """Where the bytes of two poses go, for a single question."""
         self._single = [address_of(array) for array in single]
-        self.is_single = True
-        self.asked_for = (COLLIDES, GJK)
+        self.ready_for: tuple[Any, ...] | None = None
+        """The single question that all is set for, by whatever name its asker gives it; None after any other."""
         self._asked: tuple[Any, ...] = ()
         if config.DISABLE_JIT:
             self.address: Any = self
@@ -172,19 +171,20 @@ class Workspace:
         self._asked = (poses_a, poses_b, answers, values, points, features)  # keeps them alive
         self._set(_ASKED_AT, [address_of(array) for array in self._asked])
         self.orders[ASKED] = len(poses_a)
-        self.is_single = False
 
     def ask_for(self, question: int, method: int) -> None:
         """What the next question is, and how it is to be answered."""
-        if self.asked_for != (question, method):
-            self.orders[[QUESTION, METHOD]] = self.asked_for = question, method
+        self.orders[QUESTION] = question
+        self.orders[METHOD] = method
+        self.ready_for = None
 
-    def ask_single(self) -> None:
-        """The next question is about ``single_poses``."""
+    def ask_single(self, question: int, method: int, name: tuple[Any, ...]) -> None:
+        """The next question is about ``single_poses``, and so are all that have the same name."""
         self._set(_ASKED_AT, self._single)
         self.orders[ASKED] = 1
         self._asked = ()
-        self.is_single = True
+        self.ask_for(question, method)
+        self.ready_for = name
 
     def _set(self, place: int, addresses: list[Any]) -> None:
         end = place + len(addresses)
