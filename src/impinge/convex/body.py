@@ -56,7 +56,6 @@ class BodyFeatures(NamedTuple):
     edge_vertices: Any
     edge_faces: Any
     edge_side_planes: Any
-    edge_directions: Any
     face_starts: Any
     face_vertices: Any
     face_edges: Any
@@ -71,7 +70,6 @@ class BodyCells(NamedTuple):
     edge_vertices: Any
     face_starts: Any
     face_vertices: Any
-    kinds: Any
     features: Any
     planes: Any
     beyond: Any
@@ -95,7 +93,7 @@ _SQUARES = 8
 _CONVEX_AT = 9
 _FEATURES_AT = _CONVEX_AT + 5
 _CELLS_AT = _FEATURES_AT + len(BodyFeatures._fields)
-_HEADER = _CELLS_AT + 6
+_HEADER = _CELLS_AT + 5
 
 
 _serials = itertools.count()
@@ -139,7 +137,7 @@ class Handle:
         if self.cells is None:
             cells = voronoi_cells(self._hull)
             planes = _in_units(cells.planes, feature_graph(self._hull).exponent)
-            columns = (cells.kinds, cells.features, planes, cells.beyond, cells.vertex_starts, cells.face_starts)
+            columns = (cells.features, planes, cells.beyond, cells.vertex_starts, cells.face_starts)
             self._header[[_CELLS, _FIRST_EDGE, _INSIDE_SHIFT]] = len(planes), cells.first_edge, cells.inside_shift
             self._put(_CELLS_AT, *columns)
             graph = self.features
@@ -191,7 +189,6 @@ if config.DISABLE_JIT:
 
 else:
     _header = table(np.int64)
-    _bytes = table(np.int8)
     _numbers = table(np.int32)
     _pairs = table(np.int32, 2)
     _sides = table(np.int32, MOST_SIDES + 1)
@@ -217,7 +214,7 @@ else:
 
     @inlined
     def _centre(header):
-        centre = _doubles(header[_FEATURES_AT + 13], 3)
+        centre = _doubles(header[_FEATURES_AT + 12], 3)
         return (centre[0], centre[1], centre[2])
 
     @inlined
@@ -234,11 +231,10 @@ else:
             _pairs(header[_FEATURES_AT + 5], edges),
             _pairs(header[_FEATURES_AT + 6], edges),
             _plane_pairs(header[_FEATURES_AT + 7], edges),
-            _points(header[_FEATURES_AT + 8], edges),
-            _numbers(header[_FEATURES_AT + 9], faces + 1),
+            _numbers(header[_FEATURES_AT + 8], faces + 1),
+            _numbers(header[_FEATURES_AT + 9], corners),
             _numbers(header[_FEATURES_AT + 10], corners),
-            _numbers(header[_FEATURES_AT + 11], corners),
-            _planes(header[_FEATURES_AT + 12], faces),
+            _planes(header[_FEATURES_AT + 11], faces),
             _centre(header),
         )
 
@@ -250,14 +246,13 @@ else:
         return BodyCells(
             _points(header[_FEATURES_AT], vertices),
             _pairs(header[_FEATURES_AT + 5], edges),
-            _numbers(header[_FEATURES_AT + 9], faces + 1),
-            _numbers(header[_FEATURES_AT + 10], header[_CORNERS]),
-            _bytes(header[_CELLS_AT], cells),
-            _numbers(header[_CELLS_AT + 1], cells),
-            _cell_planes(header[_CELLS_AT + 2], cells),
-            _sides(header[_CELLS_AT + 3], cells),
-            _numbers(header[_CELLS_AT + 4], vertices + 1),
-            _numbers(header[_CELLS_AT + 5], faces + 1),
+            _numbers(header[_FEATURES_AT + 8], faces + 1),
+            _numbers(header[_FEATURES_AT + 9], header[_CORNERS]),
+            _numbers(header[_CELLS_AT], cells),
+            _cell_planes(header[_CELLS_AT + 1], cells),
+            _sides(header[_CELLS_AT + 2], cells),
+            _numbers(header[_CELLS_AT + 3], vertices + 1),
+            _numbers(header[_CELLS_AT + 4], faces + 1),
             header[_FIRST_EDGE],
             header[_INSIDE_SHIFT],
             _centre(header),
