@@ -12,7 +12,7 @@ For each pose
 from __future__ import annotations
 
 from impinge.convex.body import body_cells, body_features, convex_body
-from impinge.convex.feature_pair import LOST, NEAREST, placements
+from impinge.convex.feature_pair import NEAREST, placements
 from impinge.convex.gjk import APART, MEETING, gjk
 from impinge.convex.lin_canny import lin_canny
 from impinge.convex.separating_plane import still_separates
@@ -33,7 +33,6 @@ from impinge.convex.work import (
     HAS_PLANE,
     KNOWN,
     LIMIT,
-    LOST_WALKS,
     METHOD,
     QUESTION,
     STEPS,
@@ -97,7 +96,6 @@ def closest(address_a, address_b, address_work):
         steps = work.counters[STEPS] - before
         work.answers[i] = found
         if method != GJK:
-            work.counters[LOST_WALKS] += outcome == LOST
             work.counters[CORRECTED] += outcome == NEAREST and found == APART and steps > 1
         if question == DISTANCE:
             write_nearest(work, address_a, address_b, pose_a, pose_b, i, found == MEETING)

@@ -29,8 +29,6 @@ NEAREST = 0
 """The features hold the nearest points."""
 PENETRATING = 1
 """The features cross: an edge of one body and a face of the other, or a feature that lies inside the other body."""
-LOST = 2
-"""Rounding has made the walk contradict itself; the pair is near the nearest one."""
 
 
 @inner

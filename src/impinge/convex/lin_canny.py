@@ -34,8 +34,13 @@ Rounding
 A new pair is taken only if its computed distance is smaller.  Where it is not, either the plane was violated by no more
 than rounding (a tie between cells: parallel faces and edges, contact), and the pair stays; or the step is right and
 gains too little to be seen, as the first one along an edge that is inclined by 1e-9 to a face does.  Then it is
-taken if the distance stays the same up to rounding, at most ``_MOST_TIES`` times.  Otherwise the walk is LOST.  Whether
-a plane is violated is asked of the gap (``convex.feature_gap``), not of the point, which may be too near to tell.
+taken if the distance stays the same up to rounding.  Whether a plane is violated is asked of the gap
+(``convex.feature_gap``), not of the point, which may be too near to tell.
+
+Rounding can lead in a circle in three places: such ties between pairs, the cells around a line on which the point lies
+that is looked for, and the pyramids around a line.  What a circle holds is equally good as far as floats can tell, so
+the search ends there; Brent (1980) notices a circle by comparing with one mark that is renewed after 1, 2, 4... steps.
+No search has a limit of steps.
 
 The functions that see both bodies are inlined: a walk that has nothing to do takes 80 ns instead of 370.
 """
@@ -70,7 +75,6 @@ from impinge.convex.feature_pair import (
     FEATURE_B,
     KIND_A,
     KIND_B,
-    LOST,
     NEAREST,
     PENETRATING,
     PIECE_A,
@@ -82,11 +86,6 @@ from impinge.convex.feature_pair import (
 from impinge.geometry.predicates import dot, subtract
 from impinge.jit import inlined, inner
 
-_MOST_TIES = 64
-"""Steps that must have led nearer, by less than rounding shows; in a circle of them, LOST."""
-_SPARE_STEPS = 1000
-"""Beyond twice the number of cells: a walk that is this long goes astray, and is LOST."""
-
 
 @inner
 def lin_canny(a, b, b_to_a, a_to_b, pair):
@@ -97,11 +96,10 @@ def lin_canny(a, b, b_to_a, a_to_b, pair):
     cell_a = cell_of(a, pair[KIND_A], pair[FEATURE_A], pair[PIECE_A])
     cell_b = cell_of(b, pair[KIND_B], pair[FEATURE_B], pair[PIECE_B])
     cell_a, cell_b = _without_edge_face(a, b, b_to_a, a_to_b, cell_a, cell_b)
-    limit = _SPARE_STEPS + 2 * (_outer_cells(a) + _outer_cells(b))
-    cell_a, cell_b, steps = _settle_face(a, b, b_to_a, a_to_b, cell_a, cell_b, limit)
+    cell_a, cell_b, steps = _settle_face(a, b, b_to_a, a_to_b, cell_a, cell_b)
     outcome = PENETRATING
     if kind_of(a, cell_a) != INSIDE and kind_of(b, cell_b) != INSIDE:
-        outcome, cell_a, cell_b, more = _descend(a, b, b_to_a, a_to_b, cell_a, cell_b, limit)
+        outcome, cell_a, cell_b, more = _descend(a, b, b_to_a, a_to_b, cell_a, cell_b)
         steps += more
     pair[KIND_A], pair[FEATURE_A], pair[PIECE_A] = name_of(a, cell_a)
     pair[KIND_B], pair[FEATURE_B], pair[PIECE_B] = name_of(b, cell_b)
@@ -110,23 +108,22 @@ def lin_canny(a, b, b_to_a, a_to_b, pair):
 
 
 @inlined
-def _descend(a, b, b_to_a, a_to_b, cell_a, cell_b, limit):
+def _descend(a, b, b_to_a, a_to_b, cell_a, cell_b):
     """The walk proper: look from both bodies in turn, until neither leads to a nearer pair."""
     cell_a, cell_b, x, gap, noise = nearest_points(a, b, b_to_a, a_to_b, cell_a, cell_b)
     squared = dot(gap, gap)
     steps = np.int64(0)
-    idle, ties = 0, 0
-    lost = False
+    idle = 0
+    ties, next_mark = 0, 1
+    marked_a, marked_b = cell_a, cell_b
     from_a = True
     while idle < 2:
-        if steps > limit:
-            return LOST, cell_a, cell_b, steps
         if from_a:
             y = moved(x, gap, 1.0)
-            crossed, new_a, new_b, more = _look(a, b, b_to_a, a_to_b, cell_a, cell_b, y, gap, limit)
+            crossed, new_a, new_b, more = _look(a, b, b_to_a, a_to_b, cell_a, cell_b, y, gap)
         else:
             there, away = carried(a_to_b, x), turned(a_to_b, (-gap[0], -gap[1], -gap[2]))
-            crossed, new_b, new_a, more = _look(b, a, a_to_b, b_to_a, cell_b, cell_a, there, away, limit)
+            crossed, new_b, new_a, more = _look(b, a, a_to_b, b_to_a, cell_b, cell_a, there, away)
         steps += more
         if crossed:
             return PENETRATING, new_a, new_b, steps
@@ -138,40 +135,43 @@ def _descend(a, b, b_to_a, a_to_b, cell_a, cell_b, limit):
             new_squared = dot(new_gap, new_gap)
             nearer = new_squared < squared
             if not nearer and (_violation(a, cell_a, gap) if from_a else _violation(b, cell_b, away)) > noise:
-                ties += 1
                 hidden = noise_of_points(b_to_a, x, gap)
                 touching = squared <= hidden * hidden
                 tie = new_squared <= squared + hidden * (hidden + 2.0 * np.sqrt(squared))
-                nearer = tie and not touching and ties <= _MOST_TIES
-                lost = not nearer and not touching
+                nearer = tie and not touching
+                if nearer:
+                    if ties > 0 and new_a == marked_a and new_b == marked_b:
+                        break
+                    ties += 1
+                    if ties == next_mark:
+                        marked_a, marked_b, next_mark = new_a, new_b, 2 * ties
             if nearer:
                 cell_a, cell_b, x, gap, noise, squared = new_a, new_b, new_x, new_gap, new_noise, new_squared
                 idle = 0
-                lost = False
             else:
                 idle += 1
         from_a = not from_a
-    return (LOST if lost else NEAREST), cell_a, cell_b, steps
+    return NEAREST, cell_a, cell_b, steps
 
 
 @inlined
-def _look(mine, other, to_mine, to_other, cell, other_cell, point, gap, limit):
+def _look(mine, other, to_mine, to_other, cell, other_cell, point, gap):
     """One move, if ``point``, the other's nearest point in my frame, is not in my cell; ``gap`` leads to it from mine.
 
     Returns whether the bodies were found to meet, both cells, and the number of steps.
     """
     if kind_of(mine, cell) == FACE:  # a face is entered only where the other's vertex is above it
         return False, cell, other_cell, np.int64(0)
-    found, steps = _leave(mine, cell, gap, limit)
+    found, steps = _leave(mine, cell, gap)
     if same_feature(mine, cell, found):
         return False, found, other_cell, steps
     if kind_of(other, other_cell) == FACE:
         at_tail = mine.edge_vertices[found - mine.first_edge, 0] == mine.features[cell]
         start = carried(to_other, vertex_of(mine, cell))
-        crossed, other_cell, found, more = _slide(other, other_cell, mine, to_other, found, start, at_tail, limit)
+        crossed, other_cell, found, more = _slide(other, other_cell, mine, to_other, found, start, at_tail)
         return crossed, found, other_cell, steps + more
     neighbour = found
-    found, more = _locate(mine, neighbour, point, limit)
+    found, more = _locate(mine, neighbour, point)
     steps += more
     if same_feature(mine, cell, found):  # the point is too near to be told from the edge, the gap is not
         found = neighbour
@@ -179,20 +179,20 @@ def _look(mine, other, to_mine, to_other, cell, other_cell, point, gap, limit):
     if kind == FACE and kind_of(other, other_cell) == EDGE:
         along = turned(to_mine, direction_of(other, other_cell))
         to_head = slope(mine, found, FLOOR, along) <= 0.0
-        crossed, found, other_cell, more = _slide(mine, found, other, to_mine, other_cell, point, to_head, limit)
+        crossed, found, other_cell, more = _slide(mine, found, other, to_mine, other_cell, point, to_head)
         return crossed, found, other_cell, steps + more
     return kind == INSIDE, found, other_cell, steps
 
 
 @inlined
-def _leave(body, cell, gap, limit):
+def _leave(body, cell, gap):
     """Where a gap that begins on a vertex or an edge leads: to a piece or an edge of the vertex, a face of the edge.
 
     The planes pass through the feature, so their normals tell, with the digits of the gap.
     """
     steps = np.int64(0)
     first = FIRST_SIDE if cell >= body.first_edge else 0
-    while steps < limit:
+    while True:
         place, _ = steepest(body, cell, first, gap)
         if place < 0:
             break
@@ -204,11 +204,15 @@ def _leave(body, cell, gap, limit):
 
 
 @inner
-def _locate(body, cell, point, limit):
-    """The cell that holds a point, and the number of steps to it."""
+def _locate(body, cell, point):
+    """The cell that holds a point, and the number of steps to it.
+
+    A point on the common border of several cells may be sent around by rounding: any of them holds it.
+    """
     steps = np.int64(0)
     depth = np.inf
-    while steps < limit:
+    marked, next_mark = cell, np.int64(2)
+    while True:
         place = _way_out(body, cell, point)
         if place < 0:
             break
@@ -218,13 +222,17 @@ def _locate(body, cell, point, limit):
                 break
             depth = below
             if body.inside_shift > 0:
-                cell, more = _plunge(body, cell, point, limit)
+                cell, more = _plunge(body, cell, point)
                 steps += more
                 if kind_of(body, cell) == INSIDE:
                     break
                 continue
         cell = np.int64(body.beyond[cell, place])
         steps += 1
+        if cell == marked:
+            break
+        if steps >= next_mark:
+            marked, next_mark = cell, 2 * steps
     return cell, steps
 
 
@@ -244,13 +252,14 @@ def _way_out(body, cell, point):
 
 
 @inner
-def _plunge(body, cell, point, limit):
+def _plunge(body, cell, point):
     """Straight from the foot of a point below a face to the point: the pyramid around it, or a face on the way."""
     floor = value(body, cell, FLOOR, point)
     foot = moved(point, normal_of(body, cell, FLOOR), -floor)
     cell = np.int64(body.beyond[cell, FLOOR])
     steps = np.int64(1)
-    while steps < limit:
+    marked, next_mark = cell, np.int64(2)
+    while True:
         first, place = 2.0, -1
         for k in range(MOST_SIDES + 1):
             end = value(body, cell, k, point)
@@ -264,13 +273,15 @@ def _plunge(body, cell, point, limit):
             break
         cell = np.int64(body.beyond[cell, place])
         steps += 1
-        if place == FLOOR:
+        if place == FLOOR or cell == marked:
             break
+        if steps == next_mark:
+            marked, next_mark = cell, 2 * steps
     return cell, steps
 
 
 @inner
-def _slide(body, face, other, to_body, edge, start, to_head, limit):
+def _slide(body, face, other, to_body, edge, start, to_head):
     """Along an edge of the other body from a point above a face: to its end, or until it passes an edge or the face.
 
     Returns whether it crosses the face, a cell of this body and one of the other, and the number of steps.
@@ -286,7 +297,7 @@ def _slide(body, face, other, to_body, edge, start, to_head, limit):
     falling = slope(body, face, FLOOR, along)
     bottom = value(body, face, FLOOR, start) / -falling if falling < 0.0 else np.inf
     steps = np.int64(1)
-    while steps < limit:
+    while True:
         first, side = np.inf, -1
         for k in range(MOST_SIDES):
             falls = slope(body, face, k, along)
@@ -326,13 +337,13 @@ def _lower_end(body, face, other, to_body, edge):
 
 
 @inlined
-def _settle_face(a, b, b_to_a, a_to_b, cell_a, cell_b, limit):
+def _settle_face(a, b, b_to_a, a_to_b, cell_a, cell_b):
     """From a face of another pose to the cell that holds the vertex now."""
     steps = np.int64(0)
     if kind_of(a, cell_a) == FACE:
-        cell_a, steps = _locate(a, cell_a, carried(b_to_a, vertex_of(b, cell_b)), limit)
+        cell_a, steps = _locate(a, cell_a, carried(b_to_a, vertex_of(b, cell_b)))
     elif kind_of(b, cell_b) == FACE:
-        cell_b, steps = _locate(b, cell_b, carried(a_to_b, vertex_of(a, cell_a)), limit)
+        cell_b, steps = _locate(b, cell_b, carried(a_to_b, vertex_of(a, cell_a)))
     return cell_a, cell_b, steps
 
 
@@ -341,8 +352,3 @@ def _violation(body, cell, gap):
     """How far a gap leads out of the cell of the vertex or edge where it begins."""
     _, worst = steepest(body, cell, FIRST_SIDE if cell >= body.first_edge else 0, gap)
     return -worst
-
-
-@inner
-def _outer_cells(body):
-    return np.int64(body.face_cells[0]) + body.inside_shift

@@ -23,7 +23,6 @@ from impinge.convex.work import (
     GJK,
     LIMIT,
     LIN_CANNY,
-    LOST_WALKS,
     STEPS,
     VCLIP,
     Workspace,
@@ -48,10 +47,8 @@ class Effort:
     """Poses where floats could not prove the answer, and double-double numbers did or tried;"""
     exact_walks: int
     """and those that were finished in integers."""
-    lost_walks: int
-    """Poses where a walk of V-Clip or Lin-Canny contradicted itself, by rounding, and GJK took over;"""
     corrected_walks: int
-    """and those where it claimed features that were not the nearest, and GJK went on."""
+    """Poses where V-Clip or Lin-Canny claimed features that were not the nearest, by rounding, and GJK went on."""
 
 
 class NotRigid(ValueError):
@@ -159,6 +156,5 @@ def effort(work: Workspace) -> Effort:
         feature_steps=int(work.pair[FEATURE_STEPS]),
         careful_walks=int(counters[CAREFUL]),
         exact_walks=int(counters[EXACT]),
-        lost_walks=int(counters[LOST_WALKS]),
         corrected_walks=int(counters[CORRECTED]),
     )

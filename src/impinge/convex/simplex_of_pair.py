@@ -7,6 +7,7 @@ import numpy as np
 from impinge.convex.cells import EDGE, FACE, VERTEX
 from impinge.convex.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, carried
 from impinge.convex.simplex import put_vertices
+from impinge.convex.two_segments import nearest_places
 from impinge.convex.work import COUNT
 from impinge.geometry.predicates import cross, dot, subtract
 from impinge.jit import inner
@@ -40,11 +41,8 @@ def _triangle_of_face(features, face, p):
 @inner
 def _first_leads(p0, p1, q0, q1):
     """Whether the nearest point lies farther along the segment p than along q, as parts of their lengths."""
-    u, v, r = subtract(p1, p0), subtract(q1, q0), subtract(p0, q0)
-    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
-    ru, rv = dot(r, u), dot(r, v)
-    # The common perpendicular is at s = (uv rv - vv ru) / det, t = (uu rv - uv ru) / det, det >= 0.
-    return uv * rv - vv * ru >= uu * rv - uv * ru
+    s, t = nearest_places(subtract(p1, p0), subtract(q1, q0), subtract(p0, q0))
+    return s >= t
 
 
 @inner

@@ -36,13 +36,11 @@ CAREFUL = 14
 """Walks in double-double arithmetic,"""
 EXACT = 15
 """and in integers."""
-LOST_WALKS = 16
-"""Walks over features that contradicted themselves,"""
-CORRECTED = 17
-"""and those that claimed features which were not the nearest."""
-STAMP = 18
+CORRECTED = 16
+"""Walks over features that claimed some which were not the nearest."""
+STAMP = 17
 """The mark of the plateau that was visited last."""
-_COUNTERS = 19
+_COUNTERS = 18
 
 # Places in ``numbers``.
 VALUE = 0

@@ -53,9 +53,8 @@ class Count:
     contradictions: int = 0
     """Configurations where collides, closer_than and distance do not go together."""
     not_finite: int = 0
-    lost: int = 0
     corrected: int = 0
-    """Walks of V-Clip or Lin-Canny that contradicted themselves, or ended at other features; GJK then went on."""
+    """Walks of V-Clip or Lin-Canny that ended at other features than the nearest; GJK then went on."""
     careful: int = 0
     exact: int = 0
     """Answers that took double-double arithmetic, or integers; of all six."""
@@ -105,7 +104,7 @@ def check(count: Count, met: Encounter, clearance: float, where: str) -> Floats:
 
 
 def _add_effort(count: Count, after: Any, before: Any = None) -> None:
-    for name in ("lost", "corrected", "careful", "exact"):
+    for name in ("corrected", "careful", "exact"):
         field_name = f"{name}_walks"
         gained = getattr(after, field_name) - (getattr(before, field_name) if before else 0)
         setattr(count, name, getattr(count, name) + gained)
@@ -133,9 +132,9 @@ def _compare(count: Count, answers: dict[str, Any], clearance: float, where: str
     count.different += int(differ.sum())
     for name, theirs in answers.items():
         numbers = np.column_stack([theirs[0].value, theirs[0].point_a, theirs[0].point_b])
-        lost = ~np.isfinite(numbers).all(axis=1)
-        count.not_finite += int(lost.sum())
-        for i in np.flatnonzero(lost)[:_SHOWN]:
+        odd = ~np.isfinite(numbers).all(axis=1)
+        count.not_finite += int(odd.sum())
+        for i in np.flatnonzero(odd)[:_SHOWN]:
             count.offend(f"{where}, pose {i}: {name} is not finite")
 
 
@@ -236,7 +235,6 @@ def table_of_counts(counts: dict[str, Count]) -> Table:
         "different",
         "contradictions",
         "not finite",
-        "lost",
         "corrected",
         "careful",
         "exact",
@@ -249,7 +247,6 @@ def table_of_counts(counts: dict[str, Count]) -> Table:
             c.different,
             c.contradictions,
             c.not_finite,
-            c.lost,
             c.corrected,
             c.careful,
             c.exact,
