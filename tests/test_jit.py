@@ -37,6 +37,8 @@ ENTRY_KERNELS = {
     "impinge.trees": 4 * 3 + 2 + 3 + 2 + 1,
     # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
     "impinge.convex": 2 + 3,
+    # Boxes checked, sets of pairs compared, changed and listed; brute force.
+    "impinge.broadphase": 4 + 1,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 

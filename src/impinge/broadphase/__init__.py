@@ -1,0 +1,1 @@
+"""Which of many moving boxes overlap."""

@@ -1,0 +1,222 @@
+"""What all broad phases have in common: objects with ids and boxes, and the pairs that overlap.
+
+Objects are numbered 0, 1, 2, ... without gaps, in the order of their ids.  New ids are larger than all before, and
+removals keep the order: whatever is sorted by numbers is sorted by ids.  A member has one duty, ``_advance``: to say
+how the set of pairs changed since the last update.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impinge.broadphase.boxes import as_box_rows
+from impinge.broadphase.changes import Changes, Pairs
+from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs
+from impinge.broadphase.ray import touched_by_ray
+from impinge.geometry.cast import Floats, read_only, real_array
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the last update took; members add what is theirs."""
+
+    tested: int
+    """Pairs whose boxes were compared."""
+    overlapping: int
+    """Pairs that overlap."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Which objects came and went since the last update."""
+
+    numbers: NDArray[np.int64]
+    """For each object of the last update: its number now, or -1 if it was removed."""
+    kept: int
+    """How many of them are still there; objects with this number and above are new."""
+
+    @property
+    def removed_some(self) -> bool:
+        return self.kept < len(self.numbers)
+
+
+class BroadPhase(ABC):
+    """Many boxes that move, and which of them overlap.
+
+    Parameters
+    ----------
+    margin:
+        Boxes with a gap of at most this on every axis count as overlapping.  At 0, touching does.
+
+    >>> from impinge.broadphase.brute_force import BruteForce
+    >>> broad = BruteForce()
+    >>> broad.add([[[0, 0, 0], [1, 1, 1]], [[1, 0, 0], [2, 1, 1]], [[5, 0, 0], [6, 1, 1]]])
+    array([0, 1, 2])
+    >>> broad.update().began.tolist()  # the first two touch
+    [[0, 1]]
+    >>> broad.update([[[4, 0, 0], [5, 1, 1]]], ids=[1])
+    Changes(1 began, 1 ended, 0 persist)
+    >>> broad.pairs.tolist()
+    [[1, 2]]
+    """
+
+    def __init__(self, *, margin: float = 0.0) -> None:
+        self._margin = _as_margin(margin)
+        self._ids: Ids = np.empty(0, dtype=np.int64)
+        self._rows: Floats = np.empty((0, 6))
+        self._fixed: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
+        self._fixed_count = 0
+        self._next_id = 0
+        # As of the last update.  Arrays of ids are replaced, never written to.
+        self._keys: Keys = np.empty(0, dtype=np.int64)
+        self._last_ids = self._ids
+
+    @abstractmethod
+    def _advance(self, edit: Edit) -> PairChange:
+        """How the set of overlapping pairs ``self._keys`` changed.
+
+        Objects are in the arrays ``_ids``, ``_rows`` and ``_fixed``.
+        """
+
+    @property
+    @abstractmethod
+    def statistics(self) -> Statistics:
+        """What the last update took."""
+
+    def add(self, boxes: ArrayLike, *, fixed: bool = False) -> np.int64 | Ids:
+        """Add objects, given their boxes (n, 2, 3): low corner, high corner.
+
+        Returns their ids, ascending and never used again; for a single box (2, 3) one id.  Their pairs appear in
+        ``began`` of the next update.  ``fixed`` objects stay where they are, and no pair of two of them is reported.
+        """
+        rows = as_box_rows(boxes)
+        if self._next_id + len(rows) > MOST_IDS:
+            raise ValueError(f"{self._next_id} ids are used up, and {len(rows)} more would be beyond {MOST_IDS}")
+        ids = np.arange(self._next_id, self._next_id + len(rows), dtype=np.int64)
+        self._next_id += len(rows)
+        self._ids = np.concatenate([self._ids, ids])
+        self._rows = np.concatenate([self._rows, rows])
+        self._fixed = np.concatenate([self._fixed, np.full(len(rows), bool(fixed))])
+        self._fixed_count += len(rows) if fixed else 0
+        return ids[0] if np.ndim(boxes) == 2 else ids
+
+    def remove(self, ids: ArrayLike) -> None:
+        """Remove objects.  Their pairs appear in ``ended`` of the next update."""
+        stays = np.ones(len(self._ids), dtype=np.bool_)
+        stays[self._numbers_of(ids)] = False
+        self._ids, self._rows, self._fixed = self._ids[stays], self._rows[stays], self._fixed[stays]
+        self._fixed_count = int(np.count_nonzero(self._fixed))
+
+    def update(self, boxes: ArrayLike | None = None, ids: ArrayLike | None = None) -> Changes:
+        """Move objects to new boxes, and say which pairs began to overlap, ended, or persist.
+
+        ``boxes`` are those of all objects that are not fixed, in the order of their ids; or of ``ids``, and
+        all others stay where they are.  Without any, only what was added and removed is accounted for.
+        """
+        if boxes is not None:
+            self._move(as_box_rows(boxes), ids)
+        elif ids is not None:
+            raise ValueError("ids without boxes: say where they are")
+        change = self._advance(self._edit())
+        self._keys = change.now
+        self._last_ids = self._ids
+        return Changes.of(change)
+
+    @property
+    def pairs(self) -> Pairs:
+        """Ids of all pairs that overlapped at the last update, (k, 2), smaller id first, sorted."""
+        return as_pairs(self._keys)  # type: ignore[no-any-return]
+
+    def overlapping(self, box: ArrayLike) -> Ids:
+        """Ids of the objects whose boxes, as they are now, overlap this one up to the margin; ascending."""
+        row = as_box_rows(box, "box")
+        if len(row) != 1:
+            raise ValueError(f"box: expected shape (2, 3), got {np.shape(box)}")
+        with np.errstate(over="ignore"):
+            near = self._rows[:, :3] - row[0, 3:] <= self._margin
+            near &= row[0, :3] - self._rows[:, 3:] <= self._margin
+        return self._ids[near.all(axis=1)]
+
+    def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
+        """Ids of the objects whose boxes, as they are now, are touched by a ray, ascending.
+
+        The ray begins at ``origin`` and has this ``length``, whatever that of ``direction``.  No box is ever missed;
+        one that the ray passes within a few roundings may be among them.  The margin plays no part.
+        """
+        return self._ids[touched_by_ray(self._rows, origin, direction, length)]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def margin(self) -> float:
+        return self._margin
+
+    @property
+    def ids(self) -> Ids:
+        """Ids of all objects, ascending."""
+        return read_only(self._ids.view())
+
+    @property
+    def boxes(self) -> Floats:
+        """The boxes of all objects as they are now, (n, 2, 3), in the order of their ids."""
+        return self._rows.reshape(-1, 2, 3).copy()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} objects, {len(self._keys)} pairs)"
+
+    def _numbers_of(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """Where these ids stand among the objects; each must be there, and once."""
+        wanted = np.atleast_1d(np.asarray(ids))
+        if wanted.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise ValueError(f"ids: expected integers of shape (n,), got {wanted.dtype} of shape {wanted.shape}")
+        numbers = np.searchsorted(self._ids, wanted)
+        known = numbers < len(self._ids)
+        known[known] = self._ids[numbers[known]] == wanted[known]
+        if not known.all():
+            raise ValueError(f"ids[{int(np.argmin(known))}] is {wanted[~known][0]}, and there is no such object")
+        if (np.bincount(numbers) > 1).any():
+            raise ValueError(f"id {self._ids[np.argmax(np.bincount(numbers))]} appears more than once")
+        return numbers
+
+    def _move(self, rows: Floats, ids: ArrayLike | None) -> None:
+        if ids is not None:
+            numbers = self._numbers_of(ids)
+            if len(numbers) != len(rows):
+                raise ValueError(f"there are {len(rows)} boxes for {len(numbers)} ids")
+            if self._fixed[numbers].any():
+                raise ValueError(f"object {self._ids[numbers[self._fixed[numbers]][0]]} is fixed and cannot be moved")
+            self._rows[numbers] = rows
+            return
+        movable = len(self) - self._fixed_count
+        if len(rows) != movable:
+            raise ValueError(f"there are {len(rows)} boxes for {movable} objects that can move")
+        if self._fixed_count:
+            self._rows[~self._fixed] = rows
+        else:
+            self._rows[:] = rows
+
+    def _edit(self) -> Edit:
+        last, ids = self._last_ids, self._ids
+        if last is ids:
+            return Edit(np.arange(len(ids)), len(ids))
+        numbers = np.searchsorted(ids, last)
+        there = numbers < len(ids)
+        there[there] = ids[numbers[there]] == last[there]
+        return Edit(np.where(there, numbers, -1), int(np.count_nonzero(there)))
+
+
+def _as_margin(value: float) -> float:
+    margin = real_array(value, "margin")
+    if margin.ndim != 0 or not 0.0 <= margin < math.inf:
+        raise ValueError(f"margin is {value}; it must be a finite number, 0 or more")
+    return float(margin)

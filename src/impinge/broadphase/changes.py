@@ -1,0 +1,38 @@
+"""What one update changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.broadphase.pair_keys import PairChange, as_pairs
+
+Pairs = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Pairs of ids, each (k, 2), smaller id first, sorted."""
+
+    began: Pairs
+    """Overlapping now, but not after the update before."""
+    ended: Pairs
+    """Overlapping after the update before, but not now; or one of the two was removed."""
+    persist: Pairs
+    """Overlapping now and after the update before."""
+
+    @classmethod
+    def of(cls, change: PairChange) -> Changes:
+        return cls(as_pairs(change.began), as_pairs(change.ended), as_pairs(change.persist))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All that overlap now: ``began`` and ``persist`` in one sorted array."""
+        both = np.concatenate([self.began, self.persist])
+        return both[np.lexsort((both[:, 1], both[:, 0]))]
+
+    def __repr__(self) -> str:
+        return f"Changes({len(self.began)} began, {len(self.ended)} ended, {len(self.persist)} persist)"

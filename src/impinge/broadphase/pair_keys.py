@@ -1,0 +1,127 @@
+"""Sets of pairs as sorted lists of numbers: a pair is one number, the smaller id in the upper half."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.jit import inlined, inner, kernel
+
+Keys = NDArray[np.int64]
+
+MOST_IDS = 2**31
+"""Ids are below this, so that two of them fit into one number."""
+
+_UPPER_HALF = 32
+_LOWER_HALF = 2**32 - 1
+
+
+class PairChange(NamedTuple):
+    """How a set of pairs became another one, as sorted keys."""
+
+    began: Keys
+    ended: Keys
+    persist: Keys
+    now: Keys
+
+
+@inlined
+def pair_key(ids, i, j):
+    """The number of a pair of objects, in any order; objects are numbered in the order of their ids."""
+    return (ids[min(i, j)] << _UPPER_HALF) | ids[max(i, j)]
+
+
+@inner
+def new_keys(count):
+    return np.empty(count, dtype=np.int64)
+
+
+@inner
+def with_room(keys, count):
+    """The same list, or a copy with twice the room if its first ``count`` places are all of it."""
+    if count < len(keys):
+        return keys
+    longer = new_keys(2 * len(keys) + 8)
+    longer[:count] = keys
+    return longer
+
+
+@inner
+def common_count(one, other):
+    """How many numbers are in both lists."""
+    count = 0
+    i, j = 0, 0
+    while i < len(one) and j < len(other):
+        a, b = one[i], other[j]
+        count += int(a == b)
+        i += int(a <= b)
+        j += int(b <= a)
+    return count
+
+
+@kernel
+def split(before, now):
+    """What is only in ``now``, only in ``before``, and in both."""
+    common = common_count(before, now)
+    began, ended, persist = new_keys(len(now) - common), new_keys(len(before) - common), new_keys(common)
+    i, j, same = 0, 0, 0
+    while i < len(before) or j < len(now):
+        if j == len(now) or (i < len(before) and before[i] < now[j]):
+            ended[i - same] = before[i]
+            i += 1
+        elif i == len(before) or now[j] < before[i]:
+            began[j - same] = now[j]
+            j += 1
+        else:
+            persist[same] = now[j]
+            same += 1
+            i += 1
+            j += 1
+    return began, ended, persist
+
+
+@kernel
+def apply(before, began, ended):
+    """``before`` without ``ended``, and the same with ``began``."""
+    persist, now = new_keys(len(before) - len(ended)), new_keys(len(before) - len(ended) + len(began))
+    i, j, out = 0, 0, 0
+    for key in before:
+        if out < len(ended) and ended[out] == key:
+            out += 1
+            continue
+        while j < len(began) and began[j] < key:
+            now[i + j] = began[j]
+            j += 1
+        persist[i] = key
+        now[i + j] = key
+        i += 1
+    now[i + j :] = began[j:]
+    return persist, now
+
+
+@kernel
+def as_pairs(keys):
+    """The two ids of each key, (k, 2)."""
+    pairs = np.empty((len(keys), 2), dtype=np.int64)
+    for i in range(len(keys)):
+        pairs[i, 0] = keys[i] >> _UPPER_HALF
+        pairs[i, 1] = keys[i] & _LOWER_HALF
+    return pairs
+
+
+def change_to(before: Keys, now: Keys) -> PairChange:
+    """How ``before`` became ``now``, for those who know the whole set; both are sorted."""
+    began, ended, persist = split(before, now)
+    return PairChange(began, ended, persist, now)
+
+
+def change_by(before: Keys, began: Keys, ended: Keys) -> PairChange:
+    """How ``before`` changed, for those who know the events, in any order.
+
+    ``began`` holds no pair of ``before``, and ``ended`` holds nothing else.
+    """
+    began, ended = np.sort(began), np.sort(ended)
+    persist, now = apply(before, began, ended)
+    return PairChange(began, ended, persist, now)
