@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impinge.broadphase.boxes import overlap
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Statistics
-from impinge.broadphase.pair_keys import PairChange, change_to, new_keys, pair_key, with_room
+from impinge.broadphase.pair_keys import PairChange, change_to, first_keys, new_keys, pair_key, with_room
 from impinge.jit import kernel
 
 
@@ -22,7 +22,7 @@ def all_overlaps(ids, rows, fixed, margin):
                 keys = with_room(keys, found)
                 keys[found] = pair_key(ids, i, j)
                 found += 1
-    return keys[:found].copy(), tested
+    return first_keys(keys, found), tested
 
 
 class BruteForce(BroadPhase):

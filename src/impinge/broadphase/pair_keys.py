@@ -28,9 +28,27 @@ class PairChange(NamedTuple):
 
 
 @inlined
+def joined(a, b):
+    """The number of a pair, given in any order."""
+    return (int(min(a, b)) << _UPPER_HALF) | int(max(a, b))
+
+
+@inlined
+def upper(key):
+    """The smaller one of a pair."""
+    return key >> _UPPER_HALF
+
+
+@inlined
+def lower(key):
+    """The larger one of a pair."""
+    return key & _LOWER_HALF
+
+
+@inlined
 def pair_key(ids, i, j):
-    """The number of a pair of objects, in any order; objects are numbered in the order of their ids."""
-    return (ids[min(i, j)] << _UPPER_HALF) | ids[max(i, j)]
+    """The number of a pair of objects."""
+    return joined(ids[i], ids[j])
 
 
 @inner
@@ -39,12 +57,27 @@ def new_keys(count):
 
 
 @inner
+def copy_keys(source, target, count):
+    """A loop: Numba takes seconds to compile the assignment of slices."""
+    for i in range(count):
+        target[i] = source[i]
+
+
+@inner
+def first_keys(keys, count):
+    """The first ``count`` of a list, alone."""
+    shorter = new_keys(count)
+    copy_keys(keys, shorter, count)
+    return shorter
+
+
+@inner
 def with_room(keys, count):
     """The same list, or a copy with twice the room if its first ``count`` places are all of it."""
     if count < len(keys):
         return keys
     longer = new_keys(2 * len(keys) + 8)
-    longer[:count] = keys
+    copy_keys(keys, longer, count)
     return longer
 
 
@@ -97,7 +130,9 @@ def apply(before, began, ended):
         persist[i] = key
         now[i + j] = key
         i += 1
-    now[i + j :] = began[j:]
+    while j < len(began):
+        now[i + j] = began[j]
+        j += 1
     return persist, now
 
 
@@ -106,8 +141,8 @@ def as_pairs(keys):
     """The two ids of each key, (k, 2)."""
     pairs = np.empty((len(keys), 2), dtype=np.int64)
     for i in range(len(keys)):
-        pairs[i, 0] = keys[i] >> _UPPER_HALF
-        pairs[i, 1] = keys[i] & _LOWER_HALF
+        pairs[i, 0] = upper(keys[i])
+        pairs[i, 1] = lower(keys[i])
     return pairs
 
 

@@ -1,0 +1,86 @@
+"""A set of pairs that changes one by one: a list of keys without gaps, and an index into it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from impinge.broadphase.hash_index import EMPTY, enter, first_slot, leave, new_slots, next_slot, slot_of
+from impinge.broadphase.pair_keys import copy_keys, lower, new_keys, upper
+from impinge.jit import inlined, inner
+
+ABSENT = -1
+
+
+class PairSet(NamedTuple):
+    """``keys[:size[0]]`` are its members; the one that is removed is replaced by the last one."""
+
+    keys: Any
+    hashes: Any
+    slots: Any
+    size: Any
+
+
+def empty_pair_set() -> PairSet:
+    return PairSet(
+        np.empty(4, dtype=np.int64),
+        np.empty(4, dtype=np.int64),
+        np.full(8, EMPTY, dtype=np.int32),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@inlined
+def hash_of_pair(key):
+    """The halves of a key are below 2**31 and the factors below 2**32, so that nothing wraps."""
+    mixed = (upper(key) * 0x9E3779B1) ^ (lower(key) * 0x85EBCA6B)
+    return mixed ^ (mixed >> 29)
+
+
+@inner
+def place_in(pairs, key):
+    """Where a key stands in the list, or ABSENT."""
+    slot = first_slot(pairs.slots, hash_of_pair(key))
+    while pairs.slots[slot] != EMPTY:
+        place = pairs.slots[slot]
+        if pairs.keys[place] == key:
+            return place
+        slot = next_slot(pairs.slots, slot)
+    return ABSENT
+
+
+@inner
+def roomy(pairs):
+    """The same set, or a larger copy of it if it is full."""
+    size = pairs.size[0]
+    if size < len(pairs.keys):
+        return pairs
+    keys, hashes, slots = new_keys(2 * size), new_keys(2 * size), new_slots(2 * size)
+    copy_keys(pairs.keys, keys, size)
+    copy_keys(pairs.hashes, hashes, size)
+    for place in range(size):
+        enter(slots, hashes, place)
+    return PairSet(keys, hashes, slots, pairs.size)
+
+
+@inner
+def insert(pairs, key):
+    """Add a key that is absent, to a set with room; it stands at the end of the list."""
+    place = pairs.size[0]
+    pairs.keys[place] = key
+    pairs.hashes[place] = hash_of_pair(key)
+    enter(pairs.slots, pairs.hashes, place)
+    pairs.size[0] = place + 1
+
+
+@inner
+def delete(pairs, place):
+    """Remove the key at a place; the last one of the list moves there."""
+    leave(pairs.slots, pairs.hashes, place)
+    last = pairs.size[0] - 1
+    if place != last:
+        pairs.slots[slot_of(pairs.slots, pairs.hashes, last)] = place
+        pairs.keys[place] = pairs.keys[last]
+        pairs.hashes[place] = pairs.hashes[last]
+    pairs.size[0] = last
