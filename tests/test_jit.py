@@ -17,6 +17,7 @@ import pytest
 
 import impinge
 from impinge import jit
+from impinge.broadphase.choice import MEMBERS, broad_phase
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
 from impinge.trees.aabb import AABBTree
@@ -37,8 +38,9 @@ ENTRY_KERNELS = {
     "impinge.trees": 4 * 3 + 2 + 3 + 2 + 1,
     # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
     "impinge.convex": 2 + 3,
-    # Boxes checked, sets of pairs compared, changed and listed; brute force.
-    "impinge.broadphase": 4 + 1,
+    # Boxes checked, sets of pairs compared, changed and listed.  Brute force 1; sweep and prune: sorting, new objects;
+    # spatial hash: sizes, from scratch, with coherence, removals.
+    "impinge.broadphase": 4 + 1 + 2 + 4,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
@@ -242,6 +244,19 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
             for split in SPLITS:
                 OBBTree(mesh, fit, split)
         AABBTree(mesh), SphereTree(mesh)
+    boxes = rng.uniform(size=(5, 2, 3)).cumsum(axis=1)
+    closed_boxes = boxes[:3].copy()
+    closed_boxes.flags.writeable = False
+    for member in MEMBERS:
+        broad = broad_phase(member, margin=0)
+        for more in (boxes, closed_boxes, boxes[0].tolist(), np.asfortranarray(boxes), np.float32(boxes), boxes[:0]):
+            broad.add(more, fixed=len(broad) == 5)
+            broad.update()
+            broad.remove(broad.ids[-1])
+            broad = pickle.loads(pickle.dumps(broad))
+        movable = np.setdiff1d(broad.ids, np.arange(5, 8))
+        broad.update(np.float32(broad.boxes[np.isin(broad.ids, movable)]))
+        broad.update(closed_boxes, movable[:3])
     numbers = {name: len(kernel.signatures) for name, kernel in entry_kernels().items()}
     assert max(numbers.values()) == 1, numbers
     # The questions for the other two volumes: see tests/trees/test_search.py.

@@ -23,14 +23,17 @@ _box_rows = table(np.float64, 6)
 
 @inlined
 def overlap(rows, a, b, margin):
-    """Whether boxes a and b overlap up to the margin."""
+    """Whether boxes a and b overlap up to the margin.
+
+    All axes are compared: where it cannot be foreseen which one separates two boxes, a jump costs more than that.
+    """
     return (
-        rows[b, 0] - rows[a, 3] <= margin
-        and rows[a, 0] - rows[b, 3] <= margin
-        and rows[b, 1] - rows[a, 4] <= margin
-        and rows[a, 1] - rows[b, 4] <= margin
-        and rows[b, 2] - rows[a, 5] <= margin
-        and rows[a, 2] - rows[b, 5] <= margin
+        (rows[b, 0] - rows[a, 3] <= margin)
+        & (rows[a, 0] - rows[b, 3] <= margin)
+        & (rows[b, 1] - rows[a, 4] <= margin)
+        & (rows[a, 1] - rows[b, 4] <= margin)
+        & (rows[b, 2] - rows[a, 5] <= margin)
+        & (rows[a, 2] - rows[b, 5] <= margin)
     )
 
 

@@ -20,6 +20,9 @@ NOTHING = -1
 
 OWNERS, VISITORS = 0, 1
 
+COUNTS = 2
+"""Where the numbers of owners and visitors stand behind the heads."""
+
 LABEL, BUCKET, KIND, NEXT, PREVIOUS, NEXT_OF_LABEL = range(6)
 """Columns of an entry."""
 
@@ -34,7 +37,7 @@ class BucketTable(NamedTuple):
     hashes: Any
     slots: Any
     heads: Any
-    """(m, 2): the first owner and the first visitor; a free bucket has the next free one there."""
+    """(m, 4): the first owner (in a free bucket: the next free one), the first visitor, the numbers of both."""
     entries: Any
     """(e, 6): see the columns."""
     marks: Any
@@ -46,7 +49,7 @@ def empty_bucket_table() -> BucketTable:
         np.empty((4, 4), dtype=np.int64),
         np.empty(4, dtype=np.int64),
         np.full(8, EMPTY, dtype=np.int32),
-        np.empty((4, 2), dtype=np.int32),
+        np.empty((4, 4), dtype=np.int32),
         np.empty((4, 6), dtype=np.int32),
         np.array([0, NOTHING, 0, NOTHING], dtype=np.int64),
     )
@@ -74,24 +77,27 @@ def copy_rows(source, target, count):
             target[i, column] = source[i, column]
 
 
+@inlined
+def has_room_for(marks, entries, cells, more):
+    """Whether so many more entries, and as many buckets, can be added."""
+    return marks[_USED_ENTRIES] + more <= len(entries) and marks[_USED_BUCKETS] + more <= len(cells)
+
+
 @inner
-def with_room_for(table, more):
-    """The same table, or a larger copy, with room for so many more entries and as many buckets."""
+def enlarged(table, more):
+    """A copy with room for so many more entries and as many buckets."""
     used_buckets, used_entries = table.marks[_USED_BUCKETS], table.marks[_USED_ENTRIES]
-    cells, hashes, slots, heads, entries = table.cells, table.hashes, table.slots, table.heads, table.entries
-    if used_entries + more > len(entries):
-        entries = new_rows(2 * (used_entries + more), 6)
-        copy_rows(table.entries, entries, used_entries)
-    if used_buckets + more > len(cells):
-        room = 2 * (used_buckets + more)
-        cells = np.empty((room, 4), dtype=np.int64)
-        copy_rows(table.cells, cells, used_buckets)
-        hashes, heads, slots = new_keys(room), new_rows(room, 2), new_slots(room)
-        copy_keys(table.hashes, hashes, used_buckets)
-        copy_rows(table.heads, heads, used_buckets)
-        for slot in range(len(table.slots)):
-            if table.slots[slot] != EMPTY:
-                enter(slots, hashes, table.slots[slot])
+    room = 2 * (used_buckets + more)
+    entries = new_rows(2 * (used_entries + more), 6)
+    cells = np.empty((room, 4), dtype=np.int64)
+    hashes, heads, slots = new_keys(room), new_rows(room, 4), new_slots(room)
+    copy_rows(table.entries, entries, used_entries)
+    copy_rows(table.cells, cells, used_buckets)
+    copy_rows(table.heads, heads, used_buckets)
+    copy_keys(table.hashes, hashes, used_buckets)
+    for slot in range(len(table.slots)):
+        if table.slots[slot] != EMPTY:
+            enter(slots, hashes, table.slots[slot])
     return BucketTable(cells, hashes, slots, heads, entries, table.marks)
 
 
@@ -108,36 +114,39 @@ def hash_of_cell(level, x, y, z):
     return mixed ^ (mixed >> 29)
 
 
+@inlined
+def is_cell(cells, bucket, level, x, y, z):
+    return cells[bucket, 1] == x and cells[bucket, 2] == y and cells[bucket, 3] == z and cells[bucket, 0] == level
+
+
 @inner
-def bucket_at(table, level, x, y, z):
+def bucket_at(cells, slots, level, x, y, z):
     """The bucket of a cell, or NOTHING."""
-    slot = first_slot(table.slots, hash_of_cell(level, x, y, z))
-    while table.slots[slot] != EMPTY:
-        bucket = table.slots[slot]
-        cell = table.cells[bucket]
-        if cell[1] == x and cell[2] == y and cell[3] == z and cell[0] == level:
-            return bucket
-        slot = next_slot(table.slots, slot)
+    slot = first_slot(slots, hash_of_cell(level, x, y, z))
+    while slots[slot] != EMPTY:
+        if is_cell(cells, slots[slot], level, x, y, z):
+            return slots[slot]
+        slot = next_slot(slots, slot)
     return NOTHING
 
 
 @inner
 def bucket_for(table, level, x, y, z):
     """The bucket of a cell, opened if there is none yet."""
-    bucket = bucket_at(table, level, x, y, z)
+    cells, heads, marks = table.cells, table.heads, table.marks
+    bucket = bucket_at(cells, table.slots, level, x, y, z)
     if bucket != NOTHING:
         return bucket
-    bucket = table.marks[_FREE_BUCKET]
+    bucket = marks[_FREE_BUCKET]
     if bucket == NOTHING:
-        bucket = table.marks[_USED_BUCKETS]
-        table.marks[_USED_BUCKETS] = bucket + 1
+        bucket = marks[_USED_BUCKETS]
+        marks[_USED_BUCKETS] = bucket + 1
     else:
-        table.marks[_FREE_BUCKET] = table.heads[bucket, OWNERS]
-    table.cells[bucket, 0], table.cells[bucket, 1] = level, x
-    table.cells[bucket, 2], table.cells[bucket, 3] = y, z
+        marks[_FREE_BUCKET] = heads[bucket, OWNERS]
+    cells[bucket, 0], cells[bucket, 1], cells[bucket, 2], cells[bucket, 3] = level, x, y, z
+    heads[bucket, OWNERS], heads[bucket, VISITORS] = NOTHING, NOTHING
+    heads[bucket, COUNTS + OWNERS], heads[bucket, COUNTS + VISITORS] = 0, 0
     table.hashes[bucket] = hash_of_cell(level, x, y, z)
-    table.heads[bucket, OWNERS] = NOTHING
-    table.heads[bucket, VISITORS] = NOTHING
     enter(table.slots, table.hashes, bucket)
     return bucket
 
@@ -145,36 +154,39 @@ def bucket_for(table, level, x, y, z):
 @inner
 def push(table, bucket, kind, label, next_of_label):
     """Put a label in front of a list of a bucket; returns the entry."""
-    entry = table.marks[_FREE_ENTRY]
+    entries, heads, marks = table.entries, table.heads, table.marks
+    entry = marks[_FREE_ENTRY]
     if entry == NOTHING:
-        entry = table.marks[_USED_ENTRIES]
-        table.marks[_USED_ENTRIES] = entry + 1
+        entry = marks[_USED_ENTRIES]
+        marks[_USED_ENTRIES] = entry + 1
     else:
-        table.marks[_FREE_ENTRY] = table.entries[entry, NEXT]
-    head = table.heads[bucket, kind]
+        marks[_FREE_ENTRY] = entries[entry, NEXT]
+    head = heads[bucket, kind]
     if head != NOTHING:
-        table.entries[head, PREVIOUS] = entry
-    table.heads[bucket, kind] = entry
-    row = table.entries[entry]
-    row[LABEL], row[BUCKET], row[KIND] = label, bucket, kind
-    row[NEXT], row[PREVIOUS], row[NEXT_OF_LABEL] = head, NOTHING, next_of_label
+        entries[head, PREVIOUS] = entry
+    heads[bucket, kind] = entry
+    heads[bucket, COUNTS + kind] += 1
+    entries[entry, LABEL], entries[entry, BUCKET], entries[entry, KIND] = label, bucket, kind
+    entries[entry, NEXT], entries[entry, PREVIOUS], entries[entry, NEXT_OF_LABEL] = head, NOTHING, next_of_label
     return entry
 
 
 @inner
 def pull(table, entry):
     """Take an entry out of its list; a bucket with nothing left in it is closed."""
-    row = table.entries[entry]
-    bucket, kind, after, before = row[BUCKET], row[KIND], row[NEXT], row[PREVIOUS]
+    entries, heads, marks = table.entries, table.heads, table.marks
+    bucket, kind = entries[entry, BUCKET], entries[entry, KIND]
+    after, before = entries[entry, NEXT], entries[entry, PREVIOUS]
     if after != NOTHING:
-        table.entries[after, PREVIOUS] = before
+        entries[after, PREVIOUS] = before
     if before != NOTHING:
-        table.entries[before, NEXT] = after
+        entries[before, NEXT] = after
     else:
-        table.heads[bucket, kind] = after
-    row[NEXT] = table.marks[_FREE_ENTRY]
-    table.marks[_FREE_ENTRY] = entry
-    if table.heads[bucket, OWNERS] == NOTHING and table.heads[bucket, VISITORS] == NOTHING:
+        heads[bucket, kind] = after
+    heads[bucket, COUNTS + kind] -= 1
+    entries[entry, NEXT] = marks[_FREE_ENTRY]
+    marks[_FREE_ENTRY] = entry
+    if heads[bucket, OWNERS] == NOTHING and heads[bucket, VISITORS] == NOTHING:
         leave(table.slots, table.hashes, bucket)
-        table.heads[bucket, OWNERS] = table.marks[_FREE_BUCKET]
-        table.marks[_FREE_BUCKET] = bucket
+        heads[bucket, OWNERS] = marks[_FREE_BUCKET]
+        marks[_FREE_BUCKET] = bucket

@@ -14,15 +14,38 @@ def _brute(**options: Any) -> BroadPhase:
     return BruteForce(**options)
 
 
-MEMBERS: dict[str, Callable[..., BroadPhase]] = {"brute": _brute}
-"""Each is imported when it is chosen: its kernels are compiled or loaded by then."""
+def _sweep(**options: Any) -> BroadPhase:
+    from impinge.broadphase.sweep_prune import SweepAndPrune
+
+    return SweepAndPrune(**options)
+
+
+def _hash(**options: Any) -> BroadPhase:
+    from impinge.broadphase.spatial_hash import SpatialHash
+
+    return SpatialHash(coherent=True, **options)
+
+
+def _hash_standard(**options: Any) -> BroadPhase:
+    from impinge.broadphase.spatial_hash import SpatialHash
+
+    return SpatialHash(coherent=False, **options)
+
+
+MEMBERS: dict[str, Callable[..., BroadPhase]] = {
+    "brute": _brute,
+    "sweep": _sweep,
+    "hash": _hash,
+    "hash-standard": _hash_standard,
+}
+"""Each is imported when it is first chosen, and its kernels with it."""
 
 
 def broad_phase(name: str, **options: Any) -> BroadPhase:
     """A broad phase by its name, with the options of its class.
 
-    >>> broad_phase("brute", margin=0.5)
-    BruteForce(0 objects, 0 pairs)
+    >>> broad_phase("sweep", margin=0.5)
+    SweepAndPrune(0 objects, 0 pairs)
     """
     if name not in MEMBERS:
         raise ValueError(f"there is no broad phase {name!r}; there are {', '.join(map(repr, MEMBERS))}")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.geometry.cast import Floats
-from impinge.jit import inlined, inner
+from impinge.jit import inlined, inner, kernel
 
 STRETCH = 4.0
 """How much larger than planned a box may be before it counts as being everywhere: 6 cells a side for beta = 1."""
@@ -78,7 +78,7 @@ def size_of(box):
     """sz(X): the longest side; see ``_FINENESS``."""
     longest = max(box[3] - box[0], box[4] - box[1], box[5] - box[2])
     farthest = max(abs(box[0]), abs(box[1]), abs(box[2]), abs(box[3]), abs(box[4]), abs(box[5]))
-    return max(longest, farthest * _FINENESS)
+    return max(min(longest, _LARGEST), farthest * _FINENESS)
 
 
 @inlined
@@ -97,6 +97,21 @@ def resolution_of(size, resolutions, alpha, beta):
             return k, True
         return (k - 1 if k > 1 or size > STRETCH * beta * resolutions[1] else 1), False
     return finest, False
+
+
+@kernel
+def survey(rows, half, resolutions, alpha, beta):
+    """How many boxes are without a resolution that suits them, and how many of those are everywhere.
+
+    Boxes of size zero suit the finest one.
+    """
+    outside, everywhere = 0, 0
+    for i in range(len(rows)):
+        box = grown(rows, i, half)
+        resolution, suits = resolution_of(size_of(box), resolutions, alpha, beta)
+        outside += int(not suits and has_size(box))
+        everywhere += int(resolution == 0)
+    return outside, everywhere
 
 
 @inlined
@@ -121,16 +136,17 @@ def cells_of(box, inverse):
 
 def inverses_of(resolutions: Floats) -> Floats:
     """1 / rho, finite; 0 for the infinite one."""
-    with np.errstate(over="ignore", divide="ignore"):
-        return np.minimum(1.0 / resolutions, _LARGEST)
+    with np.errstate(over="ignore"):
+        inverses: Floats = np.minimum(np.divide(1.0, resolutions), _LARGEST)
+    return inverses
 
 
 def sizes_of(rows: Floats, margin: float = 0.0) -> Floats:
-    """The sizes of boxes that have one, grown by a margin: neither zero nor beyond the largest number."""
+    """The sizes of all boxes that have one, grown by a margin."""
     with np.errstate(over="ignore"):
-        longest = (rows[:, 3:] - rows[:, :3]).max(axis=1) + margin
-    sizes = np.maximum(longest, np.abs(rows).max(axis=1) * _FINENESS)
-    return sizes[(longest > 0.0) & np.isfinite(longest)]
+        longest = (rows[:, 3:] - rows[:, :3]).max(axis=1, initial=0.0) + margin
+    sizes: Floats = np.maximum(np.minimum(longest, _LARGEST), np.abs(rows).max(axis=1, initial=0.0) * _FINENESS)
+    return sizes[longest > 0.0]
 
 
 def resolutions_for(sizes: Floats, alpha: float, beta: float) -> Floats:

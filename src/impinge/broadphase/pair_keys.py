@@ -72,11 +72,9 @@ def first_keys(keys, count):
 
 
 @inner
-def with_room(keys, count):
-    """The same list, or a copy with twice the room if its first ``count`` places are all of it."""
-    if count < len(keys):
-        return keys
-    longer = new_keys(2 * len(keys) + 8)
+def longer_keys(keys, count, more):
+    """The first ``count`` of a list, and room for so many more."""
+    longer = new_keys(2 * (count + more))
     copy_keys(keys, longer, count)
     return longer
 

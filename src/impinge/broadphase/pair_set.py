@@ -1,4 +1,8 @@
-"""A set of pairs that changes one by one: a list of keys without gaps, and an index into it."""
+"""A set of pairs that changes one by one: a list of keys without gaps, and an index into it.
+
+A set grows by being copied.  Numba counts references wherever a variable may be replaced, in every round of
+a loop, which made sweep and prune three times slower: so loops stop where there is no room, and go on with the copy.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +43,25 @@ def hash_of_pair(key):
 
 
 @inner
-def place_in(pairs, key):
-    """Where a key stands in the list, or ABSENT."""
-    slot = first_slot(pairs.slots, hash_of_pair(key))
-    while pairs.slots[slot] != EMPTY:
-        place = pairs.slots[slot]
-        if pairs.keys[place] == key:
-            return place
-        slot = next_slot(pairs.slots, slot)
+def place_in(keys, slots, key):
+    """Where a key stands in the list of a set, or ABSENT.
+
+    The arrays of the set one by one: to take them out of the tuple costs Numba reference counts at each call.
+    """
+    slot = first_slot(slots, hash_of_pair(key))
+    while slots[slot] != EMPTY:
+        if keys[slots[slot]] == key:
+            return slots[slot]
+        slot = next_slot(slots, slot)
     return ABSENT
 
 
 @inner
-def roomy(pairs):
-    """The same set, or a larger copy of it if it is full."""
+def with_room_for_pairs(pairs, more):
+    """A copy of a set with room for so many more pairs."""
     size = pairs.size[0]
-    if size < len(pairs.keys):
-        return pairs
-    keys, hashes, slots = new_keys(2 * size), new_keys(2 * size), new_slots(2 * size)
+    room = 2 * (size + more)
+    keys, hashes, slots = new_keys(room), new_keys(room), new_slots(room)
     copy_keys(pairs.keys, keys, size)
     copy_keys(pairs.hashes, hashes, size)
     for place in range(size):

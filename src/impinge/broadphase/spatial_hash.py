@@ -1,28 +1,37 @@
-"""The hierarchical spatial hash table of [Mirtich1997] section 2, from scratch or with coherence."""
+"""The hierarchical spatial hash table of [Mirtich1997] section 2, from scratch or with coherence.
+
+Boxes are stored in an order of space: then what belongs to neighbours lies together in memory, and much of it is in the
+cache when it is needed.  A box's label is its place in this order; objects that are added later have the labels after.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from impinge.broadphase.broad_phase import BroadPhase, Edit, Statistics
+from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
 from impinge.broadphase.bucket_table import empty_bucket_table
 from impinge.broadphase.coherent_hash import (
-    CoherentTable,
     Stored,
     drop_removed,
     empty_coherent_table,
     hash_moved,
 )
 from impinge.broadphase.hash_levels import (
+    STRETCH,
     automatic_resolutions,
     half_margin,
     inverses_of,
+    resolutions_for,
+    sizes_of,
+    survey,
     with_all_of_space,
 )
 from impinge.broadphase.pair_keys import PairChange, change_by, change_to
+from impinge.broadphase.spatial_order import spatial_order
 from impinge.broadphase.standard_hash import hash_all
 from impinge.geometry.cast import Floats, real_array
 
@@ -58,7 +67,7 @@ class SpatialHash(BroadPhase):
         Whether boxes stay in their cells from update to update.  If not, all are stored anew each time.
     resolutions:
         Sides of the cells.  If none are given they follow from the boxes, and are chosen anew when these
-        have become too different.
+        have become too different.  If some are given, coarser ones are added for boxes that are far too large for them.
     alpha, beta:
         A box is stored in cells with ``alpha <= longest side / side of the cell <= beta``, where 0 < alpha < 1 <= beta.
         Boxes beyond the resolutions are stored too, at some loss of speed.
@@ -85,9 +94,10 @@ class SpatialHash(BroadPhase):
         self._alpha = 0.5 if alpha is None else float(alpha)
         self._beta = float(beta)
         self._half_margin = half_margin(self._margin)
-        self._automatic = resolutions is None
-        self._plan_is_poor = self._automatic
-        self._resolutions = with_all_of_space(np.ones(1) if resolutions is None else _as_resolutions(resolutions))
+        self._given = None if resolutions is None else _as_resolutions(resolutions)
+        self._planned_for = 0
+        self._order = np.empty(0, dtype=np.int64)  # the number of each label
+        self._resolutions = with_all_of_space(np.ones(1) if self._given is None else self._given)
         self._inverses = inverses_of(self._resolutions)
         self._table = empty_bucket_table()
         self._kept = empty_coherent_table(0, len(self._resolutions))
@@ -111,59 +121,96 @@ class SpatialHash(BroadPhase):
         return self._statistics
 
     def _advance(self, edit: Edit) -> PairChange:
-        planned_anew = self._plan_is_poor and self._plan()
-        if not self._coherent:
-            change, close, cells, outside, everywhere = self._from_scratch()
-        else:
-            change, close, cells, outside, everywhere = self._with_coherence(edit, planned_anew)
+        relabelled = self._relabel(edit)
+        outside, everywhere = self._survey()
+        anew = self._suits_badly(outside, everywhere) and self._plan()
+        if anew:
+            outside, everywhere = self._survey()
+        change, close, cells = self._with_coherence(relabelled, anew) if self._coherent else self._from_scratch()
         self._statistics = HashStatistics(close, len(change.now), close, cells, outside, everywhere)
-        self._plan_is_poor = self._automatic and (4 * outside > len(self) or everywhere > _FEW_EVERYWHERE)
         return change
 
+    def _survey(self) -> tuple[int, int]:
+        counts: tuple[int, int] = survey(self._rows, self._half_margin, self._resolutions, self._alpha, self._beta)
+        return counts
+
+    def _suits_badly(self, outside: int, everywhere: int) -> bool:
+        """Whether resolutions and order should be chosen anew, because boxes have changed or many have come."""
+        if everywhere > _FEW_EVERYWHERE or len(self) > 2 * self._planned_for:
+            return True
+        return self._given is None and 4 * outside > len(self)
+
+    def _relabel(self, edit: Edit) -> _Relabelled | None:
+        """Labels for the objects as they are now; None if nobody came or went."""
+        if edit.kept == len(edit.numbers) == len(self):
+            return None
+        numbers = edit.numbers[self._order]
+        relabelled = _Relabelled(numbers >= 0, self._last_ids[self._order])
+        self._order = np.concatenate([numbers[relabelled.stays], np.arange(edit.kept, len(self))])
+        return relabelled
+
     def _plan(self) -> bool:
-        """Choose resolutions for the boxes as they are now; says whether they are new ones."""
-        self._plan_is_poor = False
-        resolutions, alpha = automatic_resolutions(self._rows, self._margin, self._given_alpha, self._beta)
-        resolutions = with_all_of_space(resolutions)
-        if alpha == self._alpha and np.array_equal(resolutions, self._resolutions):
+        """Choose resolutions and an order for the boxes as they are now; False if all stays as it is."""
+        many_more = len(self) > 2 * self._planned_for
+        self._planned_for = len(self)
+        resolutions, alpha = self._chosen_resolutions()
+        if not many_more and alpha == self._alpha and np.array_equal(resolutions, self._resolutions):
             return False
         self._alpha, self._resolutions, self._inverses = alpha, resolutions, inverses_of(resolutions)
+        self._order = spatial_order(self._rows)
         return True
 
-    def _from_scratch(self) -> tuple[PairChange, int, int, int, int]:
-        now, self._table, close, cells, outside, everywhere = hash_all(
-            self._ids, self._rows, self._fixed, self._margin, self._half_margin,
-            self._resolutions, self._inverses, self._alpha, self._beta, self._table,
-        )  # fmt: skip
-        return change_to(self._keys, np.sort(now)), close, cells, outside, everywhere
+    def _chosen_resolutions(self) -> tuple[Floats, float]:
+        if self._given is None:
+            resolutions, alpha = automatic_resolutions(self._rows, self._margin, self._given_alpha, self._beta)
+            return with_all_of_space(resolutions), alpha
+        sizes = sizes_of(self._rows, self._margin)
+        too_large = sizes[sizes > STRETCH * self._beta * self._given[0]]
+        coarser = resolutions_for(too_large, self._alpha, self._beta)
+        return with_all_of_space(np.concatenate([coarser, self._given])), self._alpha
 
-    def _with_coherence(self, edit: Edit, planned_anew: bool) -> tuple[PairChange, int, int, int, int]:
-        lost = np.empty(0, dtype=np.int64)
-        if planned_anew:
-            self._kept = empty_coherent_table(len(self), len(self._resolutions))
-        else:
-            if edit.removed_some:
-                lost = drop_removed(self._kept, edit.numbers, self._last_ids)
-            self._kept = _edited(self._kept, edit, len(self))
-        self._kept, began, ended, cells, outside, everywhere = hash_moved(
-            self._ids, self._rows, self._fixed, self._margin, self._half_margin,
-            self._resolutions, self._inverses, self._alpha, self._beta, self._kept,
+    def _kernel_arguments(self, *more: Any) -> tuple[Any, ...]:
+        return (
+            self._ids[self._order], self._rows[self._order], self._fixed[self._order], self._margin, self._half_margin,
+            self._resolutions, self._inverses, self._alpha, self._beta, *more,
         )  # fmt: skip
-        if planned_anew:  # an empty table takes all pairs for new ones
+
+    def _from_scratch(self) -> tuple[PairChange, int, int]:
+        guess = 2 * len(self._keys) + 8 * len(self)
+        now, self._table, close, cells = hash_all(*self._kernel_arguments(self._table, guess))
+        return change_to(self._keys, np.sort(now)), close, cells
+
+    def _with_coherence(self, relabelled: _Relabelled | None, anew: bool) -> tuple[PairChange, int, int]:
+        lost = np.empty(0, dtype=np.int64)
+        if anew:
+            self._kept = empty_coherent_table(len(self), len(self._resolutions))
+        elif relabelled is not None:
+            lost = drop_removed(self._kept, relabelled.labels, relabelled.ids)
+            self._kept = self._kept._replace(stored=_edited(self._kept.stored, relabelled.stays, len(self)))
+        self._kept, began, ended, cells = hash_moved(*self._kernel_arguments(self._kept))
+        if anew:  # an empty table takes all pairs for new ones
             change = change_to(self._keys, np.sort(began))
         else:
             change = change_by(self._keys, began, np.concatenate([lost, ended]))
-        return change, int(self._kept.close.pairs.size[0]), cells, outside, everywhere
+        return change, int(self._kept.close.pairs.size[0]), cells
 
 
-def _edited(kept: CoherentTable, edit: Edit, count: int) -> CoherentTable:
+class _Relabelled(NamedTuple):
+    """What became of the labels of the last update."""
+
+    stays: NDArray[np.bool_]
+    ids: Ids
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The new label of each, or -1: those that stay move up."""
+        return np.where(self.stays, np.cumsum(self.stays) - 1, -1)
+
+
+def _edited(stored: Stored, stays: NDArray[np.bool_], count: int) -> Stored:
     """Rows of removed boxes taken out, rows for new ones added."""
-    if len(edit.numbers) == edit.kept == count:
-        return kept
-    stays = edit.numbers >= 0
-    new = empty_coherent_table(count - edit.kept, kept.stored.cells.shape[1]).stored
-    stored = (np.concatenate([rows[stays], more]) for rows, more in zip(kept.stored, new, strict=True))
-    return kept._replace(stored=Stored(*stored))
+    new = empty_coherent_table(count - int(np.count_nonzero(stays)), stored.cells.shape[1]).stored
+    return Stored(*(np.concatenate([rows[stays], more]) for rows, more in zip(stored, new, strict=True)))
 
 
 def _as_resolutions(value: ArrayLike) -> Floats:

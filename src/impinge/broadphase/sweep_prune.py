@@ -16,8 +16,8 @@ intervals of a and b overlap exactly if each one's low end stands before the oth
 Why exchanges tell everything
 -----------------------------
 Insertion sort exchanges two ends at most once, when their order has changed.  Where a low end moved before a high
-end, the boxes as they are now are compared; where it moved behind, the pair certainly does not overlap any more.  A pair
-that begins to overlap does the first on some axis and the second on none; one that ceases does the second.
+end, the boxes as they are now are compared; where it moved behind, the pair certainly does not overlap any more.  A
+pair that begins to overlap does the first on some axis and the second on none; one that ceases does the second.
 So each such pair enters or leaves the set of pairs exactly once, and no other one does.
 """
 
@@ -36,11 +36,11 @@ from impinge.broadphase.pair_keys import (
     as_pairs,
     change_by,
     first_keys,
+    longer_keys,
     new_keys,
     pair_key,
-    with_room,
 )
-from impinge.broadphase.pair_set import ABSENT, PairSet, delete, empty_pair_set, insert, place_in, roomy
+from impinge.broadphase.pair_set import ABSENT, PairSet, delete, empty_pair_set, insert, place_in, with_room_for_pairs
 from impinge.jit import inlined, inner, kernel
 
 # An end of the interval of object i is the number 2 i (low) or 2 i + 1 (high).
@@ -53,17 +53,65 @@ def value_of(rows, axis, end):
 
 @inlined
 def precedes(end, value, other, other_value, margin):
-    """Whether an end stands before another one, see above."""
-    if end & 1 == other & 1:
-        return value < other_value
-    if end & 1:
-        return not other_value - value <= margin
-    return value - other_value <= margin
+    """Whether an end stands before another one, see above.
+
+    Without jumps: which kinds of ends meet cannot be foreseen.
+    """
+    high, other_high = end & 1 == 1, other & 1 == 1
+    low_before_high = value - other_value <= margin
+    high_before_low = not other_value - value <= margin
+    between_kinds = (high & high_before_low) | (other_high & low_before_high)
+    return ((high == other_high) & (value < other_value)) | ((high != other_high) & between_kinds)
 
 
 @inner
 def integer_list(count):
     return np.empty(count, dtype=np.int32)
+
+
+BEGAN, ENDED, EXCHANGES, TESTED = range(4)
+
+
+@inner
+def sort_from(start, line, values, ids, rows, margin, pairs, began, ended, tallies):
+    """Sort a list from place ``start`` on, and note what the exchanges say.
+
+    Stops before an end for which there may not be enough room, and returns its place, or the length of the list.
+    """
+    keys, slots, size = pairs.keys, pairs.slots, pairs.size
+    for i in range(start, len(line)):
+        end, value = line[i], values[i]
+        place = i
+        while place > 0 and precedes(end, value, line[place - 1], values[place - 1], margin):
+            place -= 1
+        if place == i:
+            continue
+        most = i - place
+        if size[0] + most > len(keys) or tallies[BEGAN] + most > len(began) or tallies[ENDED] + most > len(ended):
+            return i
+        for k in range(i, place, -1):
+            passed = line[k - 1]
+            line[k], values[k] = passed, values[k - 1]
+            if end & 1 == passed & 1:
+                continue
+            a, b = end >> 1, passed >> 1
+            if end & 1:
+                known = place_in(keys, slots, pair_key(ids, a, b))
+                if known != ABSENT:
+                    ended[tallies[ENDED]] = keys[known]
+                    tallies[ENDED] += 1
+                    delete(pairs, known)
+            else:
+                tallies[TESTED] += 1
+                if overlap(rows, a, b, margin):
+                    key = pair_key(ids, a, b)
+                    if place_in(keys, slots, key) == ABSENT:
+                        insert(pairs, key)
+                        began[tallies[BEGAN]] = key
+                        tallies[BEGAN] += 1
+        line[place], values[place] = end, value
+        tallies[EXCHANGES] += most
+    return len(line)
 
 
 @kernel
@@ -73,46 +121,24 @@ def sort_lists(ends, ids, rows, margin, pairs, lost):
     ``lost`` are pairs of objects that were removed.  Returns the set, what went in and out, and the numbers of
     exchanges and of tests.
     """
-    began, ended = new_keys(8), new_keys(8)
-    began_count, ended_count = 0, 0
-    exchanges, tested = 0, 0
     for key in lost:
-        delete(pairs, place_in(pairs, key))
-    values = np.empty(ends.shape[1])
+        delete(pairs, place_in(pairs.keys, pairs.slots, key))
+    count = ends.shape[1]
+    values = np.empty(count)
+    began, ended = new_keys(count), new_keys(count)
+    tallies = np.zeros(4, dtype=np.int64)
     for axis in range(3):
         line = ends[axis]
-        for i in range(len(line)):
+        for i in range(count):
             values[i] = value_of(rows, axis, line[i])
-        for i in range(1, len(line)):
-            end, value = line[i], values[i]
-            place = i
-            while place > 0 and precedes(end, value, line[place - 1], values[place - 1], margin):
-                passed = line[place - 1]
-                line[place], values[place] = passed, values[place - 1]
-                place -= 1
-                if end & 1 == passed & 1:
-                    continue
-                a, b = end >> 1, passed >> 1
-                if end & 1:
-                    known = place_in(pairs, pair_key(ids, a, b))
-                    if known != ABSENT:
-                        ended = with_room(ended, ended_count)
-                        ended[ended_count] = pairs.keys[known]
-                        ended_count += 1
-                        delete(pairs, known)
-                else:
-                    tested += 1
-                    if overlap(rows, a, b, margin):
-                        key = pair_key(ids, a, b)
-                        if place_in(pairs, key) == ABSENT:
-                            pairs = roomy(pairs)
-                            insert(pairs, key)
-                            began = with_room(began, began_count)
-                            began[began_count] = key
-                            began_count += 1
-            line[place], values[place] = end, value
-            exchanges += i - place
-    return pairs, first_keys(began, began_count), first_keys(ended, ended_count), exchanges, tested
+        start = sort_from(1, line, values, ids, rows, margin, pairs, began, ended, tallies)
+        while start < count:  # there was no room; no end makes more exchanges than there are ends
+            pairs = with_room_for_pairs(pairs, count)
+            began = longer_keys(began, tallies[BEGAN], count)
+            ended = longer_keys(ended, tallies[ENDED], count)
+            start = sort_from(start, line, values, ids, rows, margin, pairs, began, ended, tallies)
+    began, ended = first_keys(began, tallies[BEGAN]), first_keys(ended, tallies[ENDED])
+    return pairs, began, ended, tallies[EXCHANGES], tallies[TESTED]
 
 
 @inner
@@ -134,7 +160,7 @@ def merge_ends(one, other, rows, axis, margin, merged):
             j += 1
 
 
-# The class of an object: 2 if it was there before, plus 1 if it is fixed.  Two objects with a common bit make no new pair.
+# The class of an object: 2 if it was there before, plus 1 if it is fixed.  Objects with a common bit make no new pair.
 
 
 @inlined
@@ -159,29 +185,15 @@ def count_candidates(line, kept, fixed):
     return total
 
 
-@kernel
-def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
-    """Merge the sorted ends of new objects (those from ``kept`` on) into the lists, and find their pairs.
-
-    One sweep along the axis with the fewest candidates.  Returns the new lists, the set, what went in, the number of
-    tests.
-    """
+@inner
+def sweep(line, kept, ids, rows, fixed, margin, keys):
+    """How many pairs with a new object overlap; the keys of the first ones, as many as there is room for."""
     count = len(ids)
-    merged = np.empty((3, 2 * count), dtype=np.int32)
-    new = integer_list(2 * (count - kept))
-    best, fewest = 0, -1
-    for axis in range(3):
-        merge_ends(lows[axis], highs[axis], rows, axis, margin, new)
-        merge_ends(ends[axis], new, rows, axis, margin, merged[axis])
-        candidates = count_candidates(merged[axis], kept, fixed)
-        if fewest < 0 or candidates < fewest:
-            best, fewest = axis, candidates
-    began = new_keys(8)
-    began_count = 0
+    found = 0
     open_objects = np.empty((4, count), dtype=np.int32)
     open_count = np.zeros(4, dtype=np.int64)
     place = integer_list(count)  # in the row of its class
-    for end in merged[best]:
+    for end in line:
         i = end >> 1
         mine = class_of(i, kept, fixed)
         if end & 1:
@@ -196,16 +208,42 @@ def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
             for k in range(open_count[other]):
                 j = open_objects[other, k]
                 if overlap(rows, i, j, margin):
-                    key = pair_key(ids, i, j)
-                    pairs = roomy(pairs)
-                    insert(pairs, key)
-                    began = with_room(began, began_count)
-                    began[began_count] = key
-                    began_count += 1
+                    if found < len(keys):
+                        keys[found] = pair_key(ids, i, j)
+                    found += 1
         place[i] = open_count[mine]
         open_objects[mine, place[i]] = i
         open_count[mine] += 1
-    return merged, pairs, first_keys(began, began_count), fewest
+    return found
+
+
+@kernel
+def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
+    """Merge the sorted ends of new objects (those from ``kept`` on) into the lists, and find their pairs.
+
+    One sweep along the axis with the fewest candidates.  Returns the new lists, the set, what went in, the number of
+    tests.
+    """
+    merged = np.empty((3, 2 * len(ids)), dtype=np.int32)
+    new = integer_list(2 * (len(ids) - kept))
+    best, fewest = 0, -1
+    for axis in range(3):
+        merge_ends(lows[axis], highs[axis], rows, axis, margin, new)
+        merge_ends(ends[axis], new, rows, axis, margin, merged[axis])
+        candidates = count_candidates(merged[axis], kept, fixed)
+        if fewest < 0 or candidates < fewest:
+            best, fewest = axis, candidates
+    began = new_keys(min(fewest, 8 * len(ids)))
+    found = sweep(merged[best], kept, ids, rows, fixed, margin, began)
+    if found > len(began):
+        began = new_keys(found)
+        sweep(merged[best], kept, ids, rows, fixed, margin, began)
+    began = first_keys(began, found)
+    if pairs.size[0] + found > len(pairs.keys):
+        pairs = with_room_for_pairs(pairs, found)
+    for key in began:
+        insert(pairs, key)
+    return merged, pairs, began, fewest
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ VERBS = {
     "closer_than": ("trees", "closer_than", "solids"),
     "relation": ("trees", "contacts", "solids"),
     "penetration": ("hulls", "closest", "pieces", "penetration"),
+    "broad_phase": ("broad phases",),
 }
 """Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces."""
 
@@ -63,6 +64,17 @@ def _compile_hulls() -> None:
     ConvexHull(_TETRAHEDRON.vertices)
 
 
+def _compile_broad_phases() -> None:
+    from impinge.broadphase.choice import MEMBERS, broad_phase
+
+    for name in MEMBERS:
+        broad = broad_phase(name)
+        broad.add(np.zeros((2, 2, 3)))
+        broad.update()
+        broad.remove(0)
+        broad.update()
+
+
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
     def compile_kernel() -> None:
         if not config.DISABLE_JIT:
@@ -88,6 +100,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "closest": _kernel("impinge.convex.closest", "closest", 3),
     "pieces": _kernel("impinge.trees.convex_pieces_kernels", "ask_all", 4),
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
+    "broad phases": _compile_broad_phases,
 }
 
 _MEANWHILE = ("distance", "contacts", "closer_than", "closest")
