@@ -145,8 +145,9 @@ def sizes_of(rows: Floats, margin: float = 0.0) -> Floats:
     """The sizes of all boxes that have one, grown by a margin."""
     with np.errstate(over="ignore"):
         longest = (rows[:, 3:] - rows[:, :3]).max(axis=1, initial=0.0) + margin
-    sizes: Floats = np.maximum(np.minimum(longest, _LARGEST), np.abs(rows).max(axis=1, initial=0.0) * _FINENESS)
-    return sizes[longest > 0.0]
+    sizes = np.maximum(np.minimum(longest, _LARGEST), np.abs(rows).max(axis=1, initial=0.0) * _FINENESS)
+    positive: Floats = sizes[longest > 0.0]
+    return positive
 
 
 def resolutions_for(sizes: Floats, alpha: float, beta: float) -> Floats:
