@@ -45,6 +45,7 @@ def touched_by_ray(
         raise ValueError("direction is zero: a ray must lead somewhere")
     if math.isnan(length) or length < 0.0:
         raise ValueError(f"length is {length}; it must not be negative")
+    way = np.ldexp(way, max(0, -math.frexp(np.abs(way).max())[1]))  # exact; times along a short one would overflow
     first = np.zeros(len(rows))
     last = np.full(len(rows), _latest_time(way, length))
     touched = np.ones(len(rows), dtype=np.bool_)

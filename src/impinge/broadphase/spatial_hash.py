@@ -127,7 +127,7 @@ class SpatialHash(BroadPhase):
         if anew:
             outside, everywhere = self._survey()
         change, close, cells = self._with_coherence(relabelled, anew) if self._coherent else self._from_scratch()
-        self._statistics = HashStatistics(close, len(change.now), close, cells, outside, everywhere)
+        self._statistics = HashStatistics(int(close), len(change.now), int(close), int(cells), outside, everywhere)
         return change
 
     def _survey(self) -> tuple[int, int]:

@@ -292,4 +292,4 @@ class SweepAndPrune(BroadPhase):
 
     @property
     def statistics(self) -> SweepStatistics:
-        return SweepStatistics(self._tested, len(self._keys), self._exchanges)
+        return SweepStatistics(int(self._tested), len(self._keys), int(self._exchanges))
