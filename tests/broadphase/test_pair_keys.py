@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impinge.broadphase.pair_keys import as_pairs, change_by, change_to
+from impinge.broadphase.pair_keys import as_keys, as_pairs, change_by, change_to
 
 key_sets = st.sets(st.integers(0, 30).map(lambda k: (k // 6) << 32 | (7 + k % 6)))
 
@@ -38,3 +38,4 @@ def test_changes_by_events_in_any_order(before: set[int], now: set[int], random:
 def test_keys_are_pairs() -> None:
     keys = np.array([(1 << 32) | 5, ((2**31 - 2) << 32) | (2**31 - 1)], dtype=np.int64)
     assert as_pairs(keys).tolist() == [[1, 5], [2**31 - 2, 2**31 - 1]]
+    assert as_keys(as_pairs(keys)).tolist() == keys.tolist()

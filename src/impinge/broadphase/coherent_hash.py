@@ -67,7 +67,7 @@ class Stored(NamedTuple):
 
 
 class ClosePairs(NamedTuple):
-    """Pairs of close boxes, by their numbers."""
+    """Pairs of close boxes, by their labels."""
 
     pairs: PairSet
     state: Any

@@ -144,6 +144,12 @@ def as_pairs(keys):
     return pairs
 
 
+def as_keys(pairs: NDArray[np.int64]) -> Keys:
+    """The key of each pair of ids, (k, 2), smaller one first."""
+    keys: Keys = (pairs[:, 0] << _UPPER_HALF) | pairs[:, 1]
+    return keys
+
+
 def change_to(before: Keys, now: Keys) -> PairChange:
     """How ``before`` became ``now``, for those who know the whole set; both are sorted."""
     began, ended, persist = split(before, now)
