@@ -1,7 +1,7 @@
 """A set of pairs that changes one by one: a list of keys without gaps, and an index into it.
 
 A set grows by being copied.  Numba counts references wherever a variable may be replaced, in every round of
-a loop, which made sweep and prune three times slower: so loops stop where there is no room, and go on with the copy.
+a loop, however rare that is: so loops stop where there is no room, and are started again with the copy.
 """
 
 from __future__ import annotations
