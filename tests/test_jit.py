@@ -39,8 +39,9 @@ ENTRY_KERNELS = {
     # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
     "impinge.convex": 2 + 3,
     # Boxes checked, sets of pairs compared, changed and listed.  Brute force 1; sweep and prune: sorting, new objects;
-    # spatial hash: sizes, from scratch, with coherence, removals.
-    "impinge.broadphase": 4 + 1 + 2 + 4,
+    # spatial hash: sizes, from scratch, with coherence, removals; tree: order, fit, overlaps within and between, for a
+    # box, for a ray; its list: reach, motion, listing, who has left, who overlaps, merging.
+    "impinge.broadphase": 4 + 1 + 2 + 4 + 6 + 6,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
@@ -258,6 +259,8 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         movable = ~np.isin(broad.ids, fixed)
         broad.update(np.float32(broad.boxes[movable]))
         broad.update(closed_boxes, broad.ids[movable][:3])
+        broad.overlapping(closed_boxes[0])
+        broad.along_ray(closed_boxes[0, 0], [1, 0, 0], 3)
     numbers = {name: len(kernel.signatures) for name, kernel in entry_kernels().items()}
     assert max(numbers.values()) == 1, numbers
     # The questions for the other two volumes: see tests/trees/test_search.py.

@@ -282,5 +282,5 @@ def test_all_pairs_overlap(name: str) -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match="no broad phase 'quick'; there are 'brute', 'sweep'"):
+    with pytest.raises(ValueError, match="no broad phase 'quick'; there are 'auto', 'tree', 'brute'"):
         broad_phase("quick")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impinge.broadphase.ray import touched_by_ray
+from impinge.broadphase.ray import as_ray, touched_by_ray
 
 numbers = st.one_of(
     st.integers(-4, 4).map(float),
@@ -39,7 +39,7 @@ def test_no_box_is_missed(corner: tuple[float, ...], other: tuple[float, ...], o
         return
     low, high = np.minimum(corner, other), np.maximum(corner, other)
     if touches(tuple(low), tuple(high), origin, way):
-        assert touched_by_ray(np.concatenate([low, high])[None], origin, way).all()
+        assert touched_by_ray(np.concatenate([low, high])[None], as_ray(origin, way)).all()
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -51,7 +51,7 @@ def test_no_box_is_missed_where_a_ray_passes_an_edge(seed: int) -> None:
     for k in range(20):
         origin = rng.uniform(-5, 5, 3)
         way = np.where(rng.integers(0, 2, 3) == 0, low[k], high[k]) - origin
-        found = touched_by_ray(np.hstack([low, high]), origin, way)
+        found = touched_by_ray(np.hstack([low, high]), as_ray(origin, way))
         for i in range(20):
             assert found[i] or not touches(tuple(low[i]), tuple(high[i]), tuple(origin), tuple(way))
 
@@ -63,15 +63,15 @@ def test_hits_are_real_away_from_the_edges() -> None:
     for _ in range(10):
         origin, way = rng.uniform(-5, 5, 3), rng.normal(size=3)
         expected = [touches(tuple(low[i]), tuple(high[i]), tuple(origin), tuple(way)) for i in range(300)]
-        assert touched_by_ray(np.hstack([low, high]), origin, way).tolist() == expected
+        assert touched_by_ray(np.hstack([low, high]), as_ray(origin, way)).tolist() == expected
 
 
 def test_length_is_a_distance_whatever_the_length_of_the_direction() -> None:
     rows = np.array([[3.0, 4.0, 0.0, 9.0, 9.0, 0.0]])
     for scale in (1.0, 1e-300, 1e300, 5e-324, 1e-5):
         way = np.array([3.0, 4.0, 0.0]) * scale
-        assert touched_by_ray(rows, [0, 0, 0], way, 5.0).all()
-        assert touched_by_ray(rows, [0, 0, 0], way, np.inf).all()
-        assert not touched_by_ray(rows, [0, 0, 0], way, 4.99).any()
-    assert touched_by_ray(rows, [4, 5, 0], [1, 0, 0], 0.0).all()
-    assert not touched_by_ray(rows, [0, 0, 0], [-3, -4, 0]).any()
+        assert touched_by_ray(rows, as_ray([0, 0, 0], way, 5.0)).all()
+        assert touched_by_ray(rows, as_ray([0, 0, 0], way, np.inf)).all()
+        assert not touched_by_ray(rows, as_ray([0, 0, 0], way, 4.99)).any()
+    assert touched_by_ray(rows, as_ray([4, 5, 0], [1, 0, 0], 0.0)).all()
+    assert not touched_by_ray(rows, as_ray([0, 0, 0], [-3, -4, 0])).any()

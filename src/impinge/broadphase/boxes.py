@@ -9,7 +9,7 @@ difference has the sign of the true one, so with margin 0 this is exact.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from impinge.geometry.cast import Floats, real_array
 from impinge.jit import inlined, kernel
@@ -23,17 +23,23 @@ _box_rows = table(np.float64, 6)
 
 @inlined
 def overlap(rows, a, b, margin):
-    """Whether boxes a and b overlap up to the margin.
+    """Whether boxes a and b overlap up to the margin."""
+    return overlap_of(rows, a, rows, b, margin)
+
+
+@inlined
+def overlap_of(rows_a, a, rows_b, b, margin):
+    """The same for boxes of two lists.
 
     All axes are compared: where it cannot be foreseen which one separates two boxes, a jump costs more than that.
     """
     return (
-        (rows[b, 0] - rows[a, 3] <= margin)
-        & (rows[a, 0] - rows[b, 3] <= margin)
-        & (rows[b, 1] - rows[a, 4] <= margin)
-        & (rows[a, 1] - rows[b, 4] <= margin)
-        & (rows[b, 2] - rows[a, 5] <= margin)
-        & (rows[a, 2] - rows[b, 5] <= margin)
+        (rows_b[b, 0] - rows_a[a, 3] <= margin)
+        & (rows_a[a, 0] - rows_b[b, 3] <= margin)
+        & (rows_b[b, 1] - rows_a[a, 4] <= margin)
+        & (rows_a[a, 1] - rows_b[b, 4] <= margin)
+        & (rows_b[b, 2] - rows_a[a, 5] <= margin)
+        & (rows_a[a, 2] - rows_b[b, 5] <= margin)
     )
 
 
@@ -67,3 +73,19 @@ def as_box_rows(boxes: ArrayLike, what: str = "boxes") -> Floats:
         reason = "the low corner is above the high one" if np.isfinite(rows[bad]).all() else "it must be finite"
         raise ValueError(f"{place} is {low} to {high}; {reason}")
     return rows
+
+
+def as_box_row(box: ArrayLike) -> Floats:
+    """One box as a row (6,)."""
+    rows = as_box_rows(box, "box")
+    if len(rows) != 1:
+        raise ValueError(f"box: expected shape (2, 3), got {np.shape(box)}")
+    row: Floats = rows[0]
+    return row
+
+
+def overlap_one(rows: Floats, row: Floats, margin: float) -> NDArray[np.bool_]:
+    """Which boxes overlap this one up to the margin."""
+    with np.errstate(over="ignore"):
+        near: NDArray[np.bool_] = (rows[:, :3] - row[3:] <= margin) & (row[:3] - rows[:, 3:] <= margin)
+    return np.logical_and.reduce(near, axis=1)  # type: ignore[no-any-return]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.broadphase.boxes import as_box_rows
+from impinge.broadphase.boxes import as_box_row, as_box_rows, overlap_one
 from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs
-from impinge.broadphase.ray import touched_by_ray
+from impinge.broadphase.ray import as_ray, touched_by_ray
 from impinge.geometry.cast import Floats, read_only, real_array
 
 Ids = NDArray[np.int64]
@@ -136,13 +136,7 @@ class BroadPhase(ABC):
 
     def overlapping(self, box: ArrayLike) -> Ids:
         """Ids of the objects whose boxes, as they are now, overlap this one up to the margin; ascending."""
-        row = as_box_rows(box, "box")
-        if len(row) != 1:
-            raise ValueError(f"box: expected shape (2, 3), got {np.shape(box)}")
-        with np.errstate(over="ignore"):
-            near = self._rows[:, :3] - row[0, 3:] <= self._margin
-            near &= row[0, :3] - self._rows[:, 3:] <= self._margin
-        return self._ids[near.all(axis=1)]
+        return self._ids[overlap_one(self._rows, as_box_row(box), self._margin)]
 
     def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
         """Ids of the objects whose boxes, as they are now, are touched by a ray, ascending.
@@ -150,7 +144,7 @@ class BroadPhase(ABC):
         The ray begins at ``origin`` and has this ``length``, whatever that of ``direction``.  No box is ever missed;
         one that the ray passes within a few roundings may be among them.  The margin plays no part.
         """
-        return self._ids[touched_by_ray(self._rows, origin, direction, length)]
+        return self._ids[touched_by_ray(self._rows, as_ray(origin, direction, length))]
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -28,9 +28,15 @@ class PairChange(NamedTuple):
 
 
 @inlined
+def in_order(a, b):
+    """The number of a pair, in this order."""
+    return (int(a) << _UPPER_HALF) | int(b)
+
+
+@inlined
 def joined(a, b):
     """The number of a pair, given in any order."""
-    return (int(min(a, b)) << _UPPER_HALF) | int(max(a, b))
+    return in_order(min(a, b), max(a, b))
 
 
 @inlined

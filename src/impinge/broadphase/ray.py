@@ -9,6 +9,7 @@ floating point numbers for those that are subnormal.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,18 +37,29 @@ def _latest_time(direction: Floats, length: float) -> float:
     return math.nextafter(time * (1.0 + 16.0 * UNIT_ROUNDOFF), math.inf)
 
 
-def touched_by_ray(
-    rows: Floats, origin: ArrayLike, direction: ArrayLike, length: float = math.inf
-) -> NDArray[np.bool_]:
-    """Whether the ray from ``origin`` touches each box within a distance of ``length``."""
+class Ray(NamedTuple):
+    """start + time * way, for times from 0 to ``latest``."""
+
+    start: Floats
+    way: Floats
+    latest: float
+
+
+def as_ray(origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ray:
     start, way = _as_vector(origin, "origin"), _as_vector(direction, "direction")
     if not way.any():
         raise ValueError("direction is zero: a ray must lead somewhere")
     if math.isnan(length) or length < 0.0:
         raise ValueError(f"length is {length}; it must not be negative")
     way = np.ldexp(way, max(0, -math.frexp(np.abs(way).max())[1]))  # exact; times along a short one would overflow
+    return Ray(start, way, _latest_time(way, length))
+
+
+def touched_by_ray(rows: Floats, ray: Ray) -> NDArray[np.bool_]:
+    """Whether the ray touches each box."""
+    start, way, latest = ray
     first = np.zeros(len(rows))
-    last = np.full(len(rows), _latest_time(way, length))
+    last = np.full(len(rows), latest)
     touched = np.ones(len(rows), dtype=np.bool_)
     for axis in range(3):
         low, high = rows[:, axis], rows[:, axis + 3]

@@ -20,6 +20,7 @@ from impinge.broadphase.coherent_hash import (
     empty_coherent_table,
     hash_moved,
 )
+from impinge.broadphase.curve_order import curve_order
 from impinge.broadphase.hash_levels import (
     STRETCH,
     automatic_resolutions,
@@ -31,7 +32,6 @@ from impinge.broadphase.hash_levels import (
     with_all_of_space,
 )
 from impinge.broadphase.pair_keys import PairChange, change_by, change_to
-from impinge.broadphase.spatial_order import spatial_order
 from impinge.broadphase.standard_hash import hash_all
 from impinge.geometry.cast import Floats, real_array
 
@@ -157,7 +157,7 @@ class SpatialHash(BroadPhase):
         if not many_more and alpha == self._alpha and np.array_equal(resolutions, self._resolutions):
             return False
         self._alpha, self._resolutions, self._inverses = alpha, resolutions, inverses_of(resolutions)
-        self._order = spatial_order(self._rows)
+        self._order = curve_order(self._rows, np.arange(len(self)))[0].astype(np.int64)
         return True
 
     def _chosen_resolutions(self) -> tuple[Floats, float]:

@@ -67,11 +67,16 @@ def _compile_hulls() -> None:
 def _compile_broad_phases() -> None:
     from impinge.broadphase.choice import MEMBERS, broad_phase
 
+    many, one = np.zeros((40, 2, 3)), np.zeros((1, 2, 3))
     for name in MEMBERS:
         broad = broad_phase(name)
-        broad.add(np.zeros((2, 2, 3)))
+        broad.add(one, fixed=True)
+        broad.add(many)
         broad.update()
-        broad.remove(0)
+        broad.update(many + 1.0)
+        broad.update(one, ids=[1])
+        broad.along_ray([0, 0, 0], [1, 1, 1])
+        broad.remove(1)
         broad.update()
 
 
