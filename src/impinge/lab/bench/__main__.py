@@ -9,9 +9,10 @@ BENCHMARKS = {
     "triangles": "the cost of each triangle kernel, and Zachmann's pre-checks",
     "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [SCENE ...]",
     "convex": "two convex bodies, against all peers that are installed [--vertices N ...] [--poses N] [--rounds N]",
+    "broad": "many moving boxes, against all peers that are installed [--boxes N ...] [--worlds NAME ...] [--frames N]",
     "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }
-_WITH_OPTIONS = {"pairs", "convex", "trackers"}
+_WITH_OPTIONS = {"pairs", "convex", "broad", "trackers"}
 
 
 def main(arguments: list[str]) -> int:
