@@ -459,13 +459,8 @@ def _edge_face(x, y, x_to_y, e, f):
             if place <= high:
                 high, high_edge = place, edge
     if excluded or low > high:
-        return (
-            _CONTINUE,
-            EDGE,
-            e,
-            EDGE,
-            _nearest_side(y, f, tail, head, np.int64(y.face_edges[y.face_starts[f]]), np.inf),
-        )
+        first = np.int64(y.face_edges[y.face_starts[f]])
+        return _CONTINUE, EDGE, e, EDGE, _nearest_side(y, f, tail, head, first, np.inf)
     h0, h1 = _height(y, f, tail), _height(y, f, head)
     low_height, high_height = h0 + low * (h1 - h0), h0 + high * (h1 - h0)
     if not ((low_height > 0.0 and high_height > 0.0) or (low_height < 0.0 and high_height < 0.0)):
