@@ -24,6 +24,7 @@ from impinge.trees.aabb import AABBTree
 from impinge.trees.box_fit import FITS
 from impinge.trees.obb import SPLITS, OBBTree
 from impinge.trees.sphere import SphereTree
+from impinge.world.body_boxes import BodyBoxes
 
 needs_jit = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
 
@@ -32,6 +33,9 @@ ENTRY_KERNELS = {
     "impinge.world.brute_force": 6,
     # Where contacts are, for every method.
     "impinge.world.contact_construction": 1,
+    # Boxes of bodies, tight and of fixed size.
+    "impinge.world.tight_boxes": 1,
+    "impinge.world.fixed_cubes": 1,
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
     # All questions about convex pieces 1.
@@ -245,6 +249,12 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
             for split in SPLITS:
                 OBBTree(mesh, fit, split)
         AABBTree(mesh), SphereTree(mesh)
+    for kind in ("tight", "cubes"):
+        for axes in (None, [[1, 1, 0], [0, 1, 1]]):
+            body_boxes = BodyBoxes([cube, copied, cube], kind=kind, axes=axes)
+            for some in (batch, closed, np.asfortranarray(batch), batch.tolist(), np.float32(batch * 0 + np.eye(4))):
+                body_boxes.boxes(some)
+            BodyBoxes([], kind=kind, axes=axes).boxes(batch[:0])
     boxes = rng.uniform(size=(5, 2, 3)).cumsum(axis=1)
     closed_boxes = boxes[:3].copy()
     closed_boxes.flags.writeable = False

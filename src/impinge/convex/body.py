@@ -111,7 +111,7 @@ class Handle:
         self.kernel = import_module("impinge.convex.closest").closest
         self.size = len(hull.vertices)
         starts, ends = hull.neighbours
-        radius = _radius(hull.vertices)
+        radius = radius_of(hull.vertices)
         squares, first = squares_along(len(hull.vertices)), cube_map(hull.vertices)
         self.convex = ConvexBody(hull.vertices, starts, ends, len(hull.vertices), radius, first, squares)
         graph = feature_graph(hull)
@@ -169,8 +169,8 @@ def _in_units(planes: Floats, exponent: int) -> Floats:
     return scaled
 
 
-def _radius(points: Floats) -> float:
-    """Rounded outward; neither tiny nor huge coordinates lose their squares."""
+def radius_of(points: Floats) -> float:
+    """How far the farthest point is from the origin, rounded outward; no square overflows or vanishes."""
     largest = np.abs(points).max()
     unit = np.ldexp(1.0, np.frexp(largest)[1])
     return float(np.sqrt(((points / unit) ** 2).sum(axis=1)).max() * unit * (1.0 + 2.0**-50)) + 2.0**-1070

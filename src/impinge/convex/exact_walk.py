@@ -86,7 +86,7 @@ MEETING = 1
 
 # Heights of vertices above a plane in floats: 48 u as in convex.support, and 2**-50 for the direction.
 _PLATEAU = 64.0 * UNIT_ROUNDOFF
-_UNDERFLOW = 2.0**-1070
+_UNDERFLOW = 2.0**-1000
 
 _FACES = (15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8)
 """Sets of corners as bits, the large ones first: the simplex is usually the right one as it is."""

@@ -20,7 +20,7 @@ that leads from v or from m upward, up to another 4 * 3.1 u M|d|.  So m is found
 with h >= h_v - 48 u M|d|: the plateau of v.  Usually that is v alone, otherwise a face that stands square to d, and
 its posed vertices are compared as such.
 
-Products that underflow lose up to 2**-1075 each, in the posed vertices (times |d|) and in the heights: 2**-1070 (1 +
+Products that underflow lose up to 2**-1075 each, in the posed vertices (times |d|) and in the heights: 2**-1000 (1 +
 |d|) is added to the margin.
 
 What is returned is therefore the highest posed vertex, up to the rounding of (p_i - p_v) . d, five u|p_i - p_v||d|.
@@ -37,7 +37,8 @@ from impinge.geometry.predicates import dot, subtract
 from impinge.jit import inner
 
 _PLATEAU = 48.0 * UNIT_ROUNDOFF
-_UNDERFLOW = 2.0**-1070
+_UNDERFLOW = 2.0**-1000
+"""More than is needed: products with a subnormal number are slow."""
 
 
 @inner

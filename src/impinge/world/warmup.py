@@ -27,7 +27,7 @@ VERBS = {
     "closer_than": ("trees", "closer_than", "solids"),
     "relation": ("trees", "contacts", "solids"),
     "penetration": ("hulls", "closest", "pieces", "penetration"),
-    "broad_phase": ("broad phases",),
+    "broad_phase": ("hulls", "broad phases", "boxes"),
 }
 """Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces."""
 
@@ -80,6 +80,13 @@ def _compile_broad_phases() -> None:
         broad.update()
 
 
+def _compile_boxes() -> None:
+    from impinge.world.body_boxes import BodyBoxes
+
+    for kind in ("tight", "cubes"):
+        BodyBoxes([_TETRAHEDRON], kind=kind).boxes(_AT_REST)
+
+
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
     def compile_kernel() -> None:
         if not config.DISABLE_JIT:
@@ -106,6 +113,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "pieces": _kernel("impinge.trees.convex_pieces_kernels", "ask_all", 4),
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
     "broad phases": _compile_broad_phases,
+    "boxes": _compile_boxes,
 }
 
 _MEANWHILE = ("distance", "contacts", "closer_than", "closest")

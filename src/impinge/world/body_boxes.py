@@ -1,0 +1,155 @@
+"""BodyBoxes: the boxes of many moving bodies, for a broad phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numba.core import config
+from numpy.typing import ArrayLike
+
+from impinge.convex.body import handle_of
+from impinge.convex.hull import ConvexHull
+from impinge.geometry.cast import Floats
+from impinge.geometry.mesh import Mesh
+from impinge.geometry.pose import as_pose
+from impinge.memory import address_of
+from impinge.trees.convex_pieces import ConvexPieces
+from impinge.world.bodies import Body, require_body
+from impinge.world.box_axes import as_axes, axis_rows
+
+
+class BodyBoxes:
+    """Boxes around bodies that move; they hold every posed vertex, for certain.
+
+    Parameters
+    ----------
+    bodies:
+        Meshes, hulls and bodies of convex pieces.  One that occurs many times is stored once.
+    kind:
+        ``tight`` boxes fit; extremal vertices are sought from those of the last call, so small motions are cheap.
+        Along the world's axes those of a ConvexHull are the bounds of its posed vertices, bit for bit.  ``cubes``
+        have the same size in every orientation (but for rounding), which spares sorted lists many exchanges.
+    axes:
+        Two or three directions to measure along, as the rows of an array; the length of a direction does not matter.
+        Boxes are then the intervals of the bodies along them.  Bodies that touch have intervals that overlap, whatever
+        the directions are.  With two, the third interval is [0, 0] for all.  See ``world.box_axes`` for their use.
+
+    >>> cube = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    >>> away = np.eye(4)
+    >>> away[0, 3] = 5.0
+    >>> BodyBoxes([cube, cube]).boxes([np.eye(4), away]).tolist()
+    [[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[5.0, 0.0, 0.0], [6.0, 1.0, 1.0]]]
+    >>> BodyBoxes([cube], kind="cubes").boxes([np.eye(4)]).round(3).tolist()
+    [[[-0.366, -0.366, -0.366], [1.366, 1.366, 1.366]]]
+    >>> BodyBoxes([cube], axes=[[1, 1, 0], [0, 0, 1]]).boxes([away]).round(3).tolist()
+    [[[3.536, 0.0, 0.0], [4.95, 1.0, 0.0]]]
+    """
+
+    def __init__(self, bodies: Iterable[Body], *, kind: str = "tight", axes: ArrayLike | None = None) -> None:
+        if isinstance(bodies, Mesh | ConvexHull | ConvexPieces) or not isinstance(bodies, Iterable):
+            raise ValueError(f"bodies: expected a sequence of bodies, got {type(bodies).__name__}")
+        self.bodies = tuple(bodies)
+        for i, body in enumerate(self.bodies):
+            require_body(body, f"bodies[{i}]")
+        if kind not in _KINDS:
+            raise ValueError(f"kind {kind!r} of boxes is not one of {', '.join(_KINDS)}")
+        self.kind = kind
+        self.axes = as_axes(axes)
+        """The directions as they are used: unit vectors."""
+        self._given_axes = None if axes is None else np.array(axes)
+        self._axis_rows = axis_rows(self.axes)
+        self._fill = _KINDS[kind](self.bodies)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def boxes(self, poses: ArrayLike) -> Floats:
+        """(n, 2, 3) the low and the high corner of each body's box, for poses (n, 4, 4)."""
+        array = as_pose(poses, "poses", check=False)
+        if array.shape != (len(self.bodies), 4, 4):
+            raise ValueError(f"poses: expected shape ({len(self.bodies)}, 4, 4), one for each body, got {array.shape}")
+        boxes = np.empty((len(array), 2, 3))
+        boxes[:, :, len(self.axes) :] = 0.0
+        if self._fill(array, self._axis_rows, boxes) < len(array):
+            as_pose(array, "poses")  # says what is wrong
+        return boxes
+
+    def __reduce__(self) -> tuple[Callable[..., BodyBoxes], tuple[Any, ...]]:
+        return _restore, (self.bodies, self.kind, self._given_axes)
+
+    def __repr__(self) -> str:
+        count = len(self.bodies)
+        return f"BodyBoxes({count} bod{'y' if count == 1 else 'ies'}, {self.kind})"
+
+
+def _restore(bodies: tuple[Body, ...], kind: str, axes: ArrayLike | None) -> BodyBoxes:
+    return BodyBoxes(bodies, kind=kind, axes=axes)
+
+
+class _TightFill:
+    """What ``tight_boxes`` needs, and the extremal vertices of the last call."""
+
+    def __init__(self, bodies: tuple[Body, ...]) -> None:
+        from impinge.world.tight_boxes import FEW, UNKNOWN, tight_boxes
+
+        self._kernel: Any = tight_boxes
+        self._handles = [handle_of(_hull_of(body)) for body in bodies]  # addresses are valid as long as they live
+        addresses = [handle.address for handle in self._handles]
+        self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
+        self._with_others = np.array([_has_other_vertices(body) for body in bodies], dtype=np.bool_)
+        self._last = np.full((len(bodies), 3, 2), UNKNOWN, dtype=np.int32)
+        largest = max((handle.size for handle in self._handles), default=0)
+        self._room = largest if largest > FEW else 0
+
+    def __call__(self, poses: Floats, axes: Floats, boxes: Floats) -> int:
+        # Of this call: two threads may ask at once, and share nothing but hints, which may be any vertices.
+        queue, stamps = np.empty(self._room, dtype=np.int64), np.zeros(self._room, dtype=np.int64)
+        return int(
+            self._kernel(
+                len(poses), address_of(self._addresses), address_of(self._with_others), address_of(poses), len(axes),
+                address_of(axes), address_of(self._last), address_of(boxes), self._room, address_of(queue),
+                address_of(stamps),
+            )
+        )  # fmt: skip
+
+
+class _CubesFill:
+    """What ``fixed_cubes`` needs."""
+
+    def __init__(self, bodies: tuple[Body, ...]) -> None:
+        from impinge.world.fixed_cubes import cube_of, fixed_cubes
+
+        self._kernel: Any = fixed_cubes
+        self._cubes = np.array([cube_of(_hull_of(body)) for body in bodies]).reshape(-1, 5)
+
+    def __call__(self, poses: Floats, axes: Floats, boxes: Floats) -> int:
+        arrays = address_of(self._cubes), address_of(poses), len(axes), address_of(axes), address_of(boxes)
+        return int(self._kernel(len(poses), *arrays))
+
+
+_KINDS: dict[str, Callable[[tuple[Body, ...]], _TightFill | _CubesFill]] = {"tight": _TightFill, "cubes": _CubesFill}
+
+
+def _hull_of(body: Body) -> ConvexHull:
+    if isinstance(body, ConvexPieces):
+        return body.memo("convex_hull", _hull_of_pieces)
+    return ConvexHull(body)
+
+
+def _hull_of_pieces(body: ConvexPieces) -> ConvexHull:
+    return ConvexHull(np.concatenate([piece.vertices for piece in body.pieces]))
+
+
+def _has_other_vertices(body: Body) -> bool:
+    """Whether some vertex is no corner of the hull."""
+    return not isinstance(body, ConvexHull) and body.memo("vertices beside corners", _count_others) > 0
+
+
+def _count_others(body: Mesh | ConvexPieces) -> int:
+    if isinstance(body, Mesh):
+        points = body.vertices[np.unique(body.faces)]
+    else:
+        points = np.concatenate([piece.vertices for piece in body.pieces])
+    return len(np.unique(points + 0.0, axis=0)) - len(_hull_of(body).vertices)
