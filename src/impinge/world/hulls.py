@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.body import HANDLE, Handle
 from impinge.convex.hull import ConvexHull
-from impinge.convex.search import METHODS, ConvexSearch, NotRigid, own, own_workspace
+from impinge.convex.search import METHODS, ConvexSearch, NotRigid, own
 from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
 from impinge.geometry.cast import Floats
 from impinge.geometry.results import Distance, Feature, FeatureKind, Penetration
@@ -52,7 +52,8 @@ def collides(
     workers: int = 1,
     work: Workspace | None = None,
 ) -> np.bool_ | NDArray[np.bool_]:
-    if (answer := _single(COLLIDES, a, b, pose_a, pose_b, method, workers, work)) < 0:
+    used = work or own.workspace
+    if used and (answer := _single(used, COLLIDES, a, b, pose_a, pose_b, method, workers)) < 0:
         return _ANSWERS[answer]
     batch, parts = _asked(search_of(a, b, method, work).collides, a, b, pose_a, pose_b, workers)
     answers: NDArray[np.bool_] = batch.shaped(np.concatenate(parts))
@@ -69,7 +70,8 @@ def closer_than(
     workers: int = 1,
     work: Workspace | None = None,
 ) -> np.bool_ | NDArray[np.bool_]:
-    if (answer := _single(CLOSER_THAN, a, b, pose_a, pose_b, method, workers, work, clearance)) < 0:
+    used = work or own.workspace
+    if used and (answer := _single(used, CLOSER_THAN, a, b, pose_a, pose_b, method, workers, clearance)) < 0:
         return _ANSWERS[answer]
     ask = partial(search_of(a, b, method, work).closer_than, clearance)
     batch, parts = _asked(ask, a, b, pose_a, pose_b, workers)
@@ -86,8 +88,9 @@ def distance(
     workers: int = 1,
     work: Workspace | None = None,
 ) -> Distance:
-    if _single(DISTANCE, a, b, pose_a, pose_b, method, workers, work) < 0:
-        return Distance.of_hulls((work or own_workspace()).nearest)
+    used = work or own.workspace
+    if used and _single(used, DISTANCE, a, b, pose_a, pose_b, method, workers) < 0:
+        return Distance.of_hulls(used.nearest)
     batch, parts = _asked(search_of(a, b, method, work, DISTANCE).distance, a, b, pose_a, pose_b, workers)
     values, points, features = map(np.concatenate, zip(*parts, strict=True))
     kind_a, index_a, face_a, kind_b, index_b, face_b = (batch.shaped(column.copy()) for column in features.T)
@@ -174,6 +177,7 @@ def _is_for_walks(question: int, vertices_a: int, vertices_b: int) -> bool:
 
 
 def _single(
+    work: Workspace,
     question: int,
     a: ConvexHull,
     b: ConvexHull,
@@ -181,20 +185,18 @@ def _single(
     pose_b: ArrayLike | None,
     method: str,
     workers: int,
-    work: Workspace | None,
     clearance: float = 0.0,
 ) -> int:
     """Ask a plain question about one pose, where hulls and workspace were used before.
 
     What the kernel says (-1 no, -2 yes); 0 where the general way must be taken.
     """
-    work = work or own.workspace
     poses = single_poses(pose_a, pose_b)
     try:
         one, two = a._memo[HANDLE], b._memo[HANDLE]
     except KeyError:
         return 0
-    if work is None or poses is None or workers is not _ONE:
+    if poses is None or workers is not _ONE:
         return 0
     name = (one.serial, two.serial, question, method)
     if work.ready_for != name and not _is_made_ready(work, one, two, name):

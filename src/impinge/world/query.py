@@ -62,9 +62,9 @@ def collides(
     >>> bool(collides(box(1, 1, 1), box(1, 1, 1), pose_b=lift))
     True
     """
+    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+        return hulls.collides(a, b, pose_a, pose_b, method, workers)
     if type(a) is not Mesh or type(b) is not Mesh:
-        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-            return hulls.collides(a, b, pose_a, pose_b, method, workers)
         if pair := as_pieces(a, b):
             return pieces_method.collides(*pair, pose_a, pose_b, method, workers)
         a, b = as_meshes(a, b)
@@ -131,9 +131,9 @@ def distance(
     workers: int = 1,
 ) -> Distance:
     """The smallest distance of the bodies and two points that have it; 0 exactly where they collide."""
+    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+        return hulls.distance(a, b, pose_a, pose_b, method, workers)
     if type(a) is not Mesh or type(b) is not Mesh:
-        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-            return hulls.distance(a, b, pose_a, pose_b, method, workers)
         if pair := as_pieces(a, b):
             return pieces_method.distance(*pair, pose_a, pose_b, method, workers)
         mixed = distance(*as_meshes(a, b), pose_a, pose_b, method=method, workers=workers)
@@ -158,9 +158,9 @@ def closer_than(
 ) -> np.bool_ | NDArray[np.bool_]:
     """Whether the distance of the bodies is at most the clearance; exact."""
     limit = as_clearance(clearance)
+    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
+        return hulls.closer_than(a, b, limit, pose_a, pose_b, method, workers)
     if type(a) is not Mesh or type(b) is not Mesh:
-        if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-            return hulls.closer_than(a, b, limit, pose_a, pose_b, method, workers)
         if pair := as_pieces(a, b):
             return pieces_method.closer_than(*pair, limit, pose_a, pose_b, method, workers)
         a, b = as_meshes(a, b)
