@@ -249,6 +249,17 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
             for split in SPLITS:
                 OBBTree(mesh, fit, split)
         AABBTree(mesh), SphereTree(mesh)
+    hulls = impinge.ConvexHull(cube), impinge.ConvexHull(copied)
+    pieces = tuple(impinge.ConvexPieces([hull]) for hull in hulls)
+    for poses in ((), (None, batch), (closed,), (np.asfortranarray(batch), closed[:1]), (single,), (single.tolist(),)):
+        for method in ("auto", "gjk", "vclip", "lin-canny"):
+            impinge.collides(*hulls, *poses, method=method)
+            impinge.distance(*hulls, *poses, method=method)
+            impinge.closer_than(*hulls, 1, *poses, method=method, workers=2)
+            impinge.penetration(*hulls, *poses, method=method)
+        impinge.collides(*pieces, *poses)
+        impinge.distance(*pieces, *poses)
+        impinge.closer_than(*pieces, 1, *poses)
     for kind in ("tight", "cubes"):
         for axes in (None, [[1, 1, 0], [0, 1, 1]]):
             body_boxes = BodyBoxes([cube, copied, cube], kind=kind, axes=axes)
@@ -269,6 +280,11 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         movable = ~np.isin(broad.ids, fixed)
         broad.update(np.float32(broad.boxes[movable]))
         broad.update(closed_boxes, broad.ids[movable][:3])
+        broad.add(np.repeat(closed_boxes, 20, axis=0))
+        broad.update()
+        for shift in (1.0, 2.0):
+            broad.update(broad.boxes[~np.isin(broad.ids, fixed)] + shift)
+        broad.update(closed_boxes[:1], broad.ids[-1:])
         broad.overlapping(closed_boxes[0])
         broad.along_ray(closed_boxes[0, 0], [1, 0, 0], 3)
     numbers = {name: len(kernel.signatures) for name, kernel in entry_kernels().items()}
