@@ -176,6 +176,18 @@ def test_boxes_much_larger_or_smaller_than_planned(coherent: bool) -> None:
     assert broad.resolutions.tolist() == [2e30, 1.0]
 
 
+def test_boxes_that_breathe_stay_in_their_cells() -> None:
+    """A little larger than planned is no reason to begin anew."""
+    boxes = np.stack([low := np.arange(40.0)[:, None] * [2.0, 0.0, 0.0] + 0.5, low + 0.9], axis=1)
+    broad = filled(boxes)
+    for number in range(5):
+        boxes[:, 1] += 1e-3
+        assert len(broad.update(boxes).began) == 0
+        assert broad.statistics.outside == 40
+        assert broad.statistics.cells < 40, number
+        assert broad.resolutions == pytest.approx([0.9])
+
+
 def test_resolutions_are_chosen_anew_when_sizes_have_changed() -> None:
     boxes = random_boxes(8, 50, ratio=1.5)
     broad = filled(boxes)

@@ -38,6 +38,13 @@ from impinge.geometry.cast import Floats, real_array
 _FEW_EVERYWHERE = 8
 """So many boxes may be close to all others before resolutions are chosen anew."""
 
+_SLACK = 1.5
+"""How far beyond alpha and beta sizes may be before that.
+
+The coarsest resolution is that of the largest box as it was.  Boxes that breathe, as those of swept volumes do, would
+otherwise be stored anew in every other update.
+"""
+
 
 @dataclass(frozen=True)
 class HashStatistics(Statistics):
@@ -130,15 +137,19 @@ class SpatialHash(BroadPhase):
         self._statistics = HashStatistics(int(close), len(change.now), int(close), int(cells), outside, everywhere)
         return change
 
-    def _survey(self) -> tuple[int, int]:
-        counts: tuple[int, int] = survey(self._rows, self._half_margin, self._resolutions, self._alpha, self._beta)
+    def _survey(self, slack: float = 1.0) -> tuple[int, int]:
+        counts: tuple[int, int] = survey(
+            self._rows, self._half_margin, self._resolutions, self._alpha / slack, self._beta * slack
+        )
         return counts
 
     def _suits_badly(self, outside: int, everywhere: int) -> bool:
         """Whether resolutions and order should be chosen anew, because boxes have changed or many have come."""
         if everywhere > _FEW_EVERYWHERE or len(self) > 2 * self._planned_for:
             return True
-        return self._given is None and 4 * outside > len(self)
+        if self._given is not None or 4 * outside <= len(self):
+            return False
+        return 4 * self._survey(_SLACK)[0] > len(self)
 
     def _relabel(self, edit: Edit) -> _Relabelled | None:
         """Labels for the objects as they are now; None if nobody came or went."""

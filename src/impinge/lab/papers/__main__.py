@@ -18,6 +18,11 @@ EXPERIMENTS = {
     "coherence": "Mirtich 1997, Fig. 10: a sphere turns beside a cube; Lin-Canny, V-Clip and GJK",
     "satellite": "Mirtich 1997, section 3.2: features passed in an orbit and in a straight fall",
     "arithmetic": "Mirtich 1997, section 3.3: the operations of GJK and of V-Clip, counted",
+    "icollide": "Lin et al. 1996, Graphs 1 to 6: many polytopes; fixed-size cubes and dynamic boxes",
+    "hashing": "Mirtich 1997, Table 1: hashing with and without coherence, four simulations",
+    "culling": "Mirtich 1997, Fig. 4: eight coins and the floor, pairs for the narrow phase",
+    "resting": "Mirtich 1997, section 2.3: sweep and prune at rest, and the remedies",
+    "allpairs": "Ponamgi et al. 1995, Fig. 1a: all pairs colliding, the worst case of broad phases",
 }
 
 
