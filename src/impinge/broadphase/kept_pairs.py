@@ -55,37 +55,38 @@ def speeds_since(rows, margin, origin, scale, boxes, reaches, frames):
     return speeds
 
 
+@inner
+def _add_up(counts):
+    for i in range(len(counts) - 1):
+        counts[i + 1] += counts[i]
+
+
 @kernel
 def list_of_pairs(keys, found, count):
-    """For each object where its list begins, and all lists: partners with larger numbers, ascending."""
-    starts = np.zeros(count + 1, dtype=np.int64)
-    others = np.empty(found, dtype=np.int32)
+    """For each object where its list begins, and all lists: partners with larger numbers, ascending.
+
+    Sorted by counting, first by the larger number and then by the smaller one: linear, also where everything overlaps.
+    """
+    places = np.zeros(count + 1, dtype=np.int64)
     for i in range(found):
-        starts[upper(keys[i]) + 1] += 1
-    for i in range(count):
-        starts[i + 1] += starts[i]
-    # Filled from the end: the starts are right again when all is done.
+        places[lower(keys[i]) + 1] += 1
+    _add_up(places)
+    by_larger = new_keys(found)
+    for i in range(found):
+        other = lower(keys[i])
+        by_larger[places[other]] = keys[i]
+        places[other] += 1
+    starts = np.zeros(count + 1, dtype=np.int64)
     for i in range(found):
         starts[upper(keys[i])] += 1
-    for i in range(found):
-        one = upper(keys[i])
+    _add_up(starts)
+    # Each stands at the end of its list, and is filled from there: the starts are right when all is done.
+    others = np.empty(found, dtype=np.int32)
+    for i in range(found - 1, -1, -1):
+        one = upper(by_larger[i])
         starts[one] -= 1
-        others[starts[one]] = lower(keys[i])
-    for i in range(count):
-        _sort(others, starts[i], starts[i + 1])
+        others[starts[one]] = lower(by_larger[i])
     return starts, others
-
-
-@inner
-def _sort(numbers, first, end):
-    """By insertion: lists are short."""
-    for i in range(first + 1, end):
-        x = numbers[i]
-        j = i
-        while j > first and numbers[j - 1] > x:
-            numbers[j] = numbers[j - 1]
-            j -= 1
-        numbers[j] = x
 
 
 @kernel

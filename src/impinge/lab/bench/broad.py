@@ -94,7 +94,7 @@ def measure(world: str, count: int, frames: int, rounds: int, speed: float, cost
     for name, make in candidates().items():
         try:
             expected = costs.expected(name, make, world, count)
-            if expected.is_hopeless:
+            if expected.is_hopeless or (name in PEERS and costs.is_outrun(name, PEERS, world, count)):
                 costs.note(name, world, count, expected)
                 row.left_out.add(name)
                 continue

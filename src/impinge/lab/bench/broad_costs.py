@@ -6,8 +6,10 @@ Trying is no way: of the peers, some would take hours to take in 100,000 bodies,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+import numpy as np
 
 from impinge.geometry.cast import Floats
 from impinge.lab.bench.broad_peers import Finder
@@ -28,6 +30,12 @@ class Cost(NamedTuple):
     def is_hopeless(self) -> bool:
         return self.make > 30.0 or self.frame > 3.0
 
+
+_OUTRUN = 3.0
+"""So many times the cost of the best with 10,000 boxes: with 100,000, minutes would be spent on who cannot win."""
+
+_MOST = {"coal, tree in an array": 10_000}
+"""Boxes; when 100,000 go back from the last frame to the first one, its tree takes minutes for one update."""
 
 _NOTHING = Cost(0.0, 0.0)
 
@@ -56,6 +64,15 @@ class Costs:
             return Cost(10.0 * tenth.make, 10.0 * tenth.frame)
         hundredth = self._of(name, make, world, count // 100)
         return Cost(_continued(hundredth.make, tenth.make), _continued(hundredth.frame, tenth.frame))
+
+    def is_outrun(self, name: str, names: Iterable[str], world: str, count: int) -> bool:
+        """Whether it took much longer than the best of some with a tenth of the boxes, or is known to get lost."""
+        if count > _MOST.get(name, count):
+            return True
+        known = {other: self._known.get((other, world, count // 10)) for other in (name, *names)}
+        own = known[name]
+        best = min((cost.frame for cost in known.values() if cost is not None), default=np.inf)
+        return own is not None and count >= 1000 * _FEWEST and own.frame > _OUTRUN * best
 
     def _of(self, name: str, make: Callable[[Floats], Finder], world: str, count: int) -> Cost:
         if (name, world, count) not in self._known:

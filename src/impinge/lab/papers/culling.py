@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LENGTH = 0.005
-SNAPSHOT = 0.3
+SNAPSHOT = 0.8
 """Seconds after the toss."""
 
 Pairs = list[tuple[int, int]]
