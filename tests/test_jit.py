@@ -33,9 +33,14 @@ ENTRY_KERNELS = {
     "impinge.world.brute_force": 6,
     # Where contacts are, for every method.
     "impinge.world.contact_construction": 1,
-    # Boxes of bodies, tight and of fixed size.
+    # Boxes of bodies, tight, of fixed size and of all vertices.
     "impinge.world.tight_boxes": 1,
     "impinge.world.fixed_cubes": 1,
+    "impinge.world.vertex_boxes": 1,
+    # A world: where objects are put; hulls of all pairs; trees of all pairs.
+    "impinge.world.placing": 1,
+    "impinge.world.hull_stage": 1,
+    "impinge.world.tree_stage": 1,
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
     # All questions about convex pieces 1.
@@ -260,12 +265,20 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         impinge.collides(*pieces, *poses)
         impinge.distance(*pieces, *poses)
         impinge.closer_than(*pieces, 1, *poses)
-    for kind in ("tight", "cubes"):
+    for kind in ("tight", "cubes", "vertices"):
         for axes in (None, [[1, 1, 0], [0, 1, 1]]):
             body_boxes = BodyBoxes([cube, copied, cube], kind=kind, axes=axes)
             for some in (batch, closed, np.asfortranarray(batch), batch.tolist(), np.float32(batch * 0 + np.eye(4))):
                 body_boxes.boxes(some)
             BodyBoxes([], kind=kind, axes=axes).boxes(batch[:0])
+    world = impinge.World()
+    for body in (cube, copied, *hulls):
+        world.add(body, single)
+    for some in (np.repeat(closed[:1], 4, axis=0), [np.eye(4).tolist()] * 4, np.float32(np.stack([np.eye(4)] * 4))):
+        world.set_poses(some)
+        for query in ("collides", "contacts", "distance", "closer_than"):
+            world.detect(query)
+    world.move(0, closed[1])
     boxes = rng.uniform(size=(5, 2, 3)).cumsum(axis=1)
     closed_boxes = boxes[:3].copy()
     closed_boxes.flags.writeable = False

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
         RelationKind,
     )
     from impinge.trees.convex_pieces import ConvexPieces
+    from impinge.world.frame import Frame, FrameStatistics
     from impinge.world.leaf import LeafOperation, Visits, leaf
     from impinge.world.pair import Pair
     from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, penetration, relation
     from impinge.world.traversal import Traversal
+    from impinge.world.world import World
 
 _HOME = {
     "Assembly": "impinge.geometry.assembly",
@@ -50,6 +52,8 @@ _HOME = {
     "Distance": "impinge.geometry.results",
     "Feature": "impinge.geometry.results",
     "FeatureKind": "impinge.geometry.results",
+    "Frame": "impinge.world.frame",
+    "FrameStatistics": "impinge.world.frame",
     "LeafOperation": "impinge.world.leaf",
     "Mesh": "impinge.geometry.mesh",
     "MissingExtra": "impinge.errors",
@@ -61,6 +65,7 @@ _HOME = {
     "Traversal": "impinge.world.traversal",
     "Unsupported": "impinge.errors",
     "Visits": "impinge.world.leaf",
+    "World": "impinge.world.world",
     "closer_than": "impinge.world.query",
     "collides": "impinge.world.query",
     "contact_stream": "impinge.world.query",
@@ -84,6 +89,8 @@ __all__ = [
     "Distance",
     "Feature",
     "FeatureKind",
+    "Frame",
+    "FrameStatistics",
     "LeafOperation",
     "Mesh",
     "MissingExtra",
@@ -95,6 +102,7 @@ __all__ = [
     "Traversal",
     "Unsupported",
     "Visits",
+    "World",
     "closer_than",
     "collides",
     "contact_stream",

@@ -24,11 +24,12 @@ from typing import Any, TypeVar, cast
 import llvmlite.binding
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import config, types
-from numba.core import event, sigutils
+from numba.core import cgutils, event, sigutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 _PACKAGE = Path(__file__).parent
 _STALE_AFTER_DAYS = 30
@@ -248,6 +249,46 @@ else:
     def pointer_to(array: Any) -> Any:
         """A pointer to the numbers of a contiguous array."""
         return array.ctypes
+
+
+_THREE = (types.int64,) * 3
+
+
+def address_of_kernel(function: Any) -> Any:
+    """Where the machine code of a kernel of three integers begins; it is compiled, or loaded, for that.
+
+    For kernels that call others many times (see ``call_kernel``).  In plain Python the function itself.
+    """
+    if config.DISABLE_JIT:
+        return function
+    function.compile(_THREE)
+    compiled = function.overloads[_THREE]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+if config.DISABLE_JIT:
+
+    def call_kernel(address: Any, a: Any, b: Any, c: Any) -> Any:
+        return address(a, b, c)
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def call_kernel(typing_context: Any, address: Any, a: Any, b: Any, c: Any) -> Any:
+        """Call the kernel at an address with three integers; it returns one.
+
+        A kernel that names another one has it compiled into itself, which doubles what the first run takes.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            kind = context.call_conv.get_function_type(types.int64, _THREE)
+            callee = builder.inttoptr(values[0], kind.as_pointer())
+            result = cgutils.alloca_once(builder, ir.IntType(64))
+            error = cgutils.alloca_once(builder, kind.args[1].pointee)
+            builder.call(callee, [result, error, *values[1:]])  # kernels raise nothing
+            return builder.load(result)
+
+        return types.int64(types.int64, *_THREE), generate
 
 
 def generic(stub: Function) -> Any:

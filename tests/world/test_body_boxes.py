@@ -169,7 +169,7 @@ def pieces() -> ConvexPieces:
 
 @pytest.mark.parametrize("away", [0.0, 3.0, 1e6, 1e12])
 @pytest.mark.parametrize("axes", [None, SKEWED])
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_boxes_hold_vertices_that_are_no_corners_of_the_hull(kind: str, axes: Any, away: float) -> None:
     rng = np.random.default_rng(3)
     tilt, plate = random_pose(rng), box(1, 0.1, 0.7)
@@ -186,14 +186,14 @@ def test_boxes_hold_vertices_that_are_no_corners_of_the_hull(kind: str, axes: An
         for interval, points in zip(found, vertices, strict=True):
             world = posed_vertices(pose, points)
             assert all(holds_all(interval[:, k], d, world) for k, d in enumerate(boxes.axes))
-            if kind == "tight":
+            if kind != "cubes":
                 values = world @ boxes.axes.T
                 slack = 100.0 * UNIT_ROUNDOFF * size_of(pose, points)
                 assert (interval[0] >= values.min(axis=0) - slack).all()
                 assert (interval[1] <= values.max(axis=0) + slack).all()
 
 
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_a_vertex_between_corners_may_be_posed_beyond_them(kind: str) -> None:
     """A strip of equal steps (4, 3, 0), seen along (3, -4, 0): all vertices have one coordinate, but for rounding."""
     steps = np.arange(20.0)
@@ -218,7 +218,7 @@ def test_meshes_without_other_vertices_have_exact_boxes() -> None:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_intervals_along_skewed_axes_hold_every_posed_vertex(kind: str, scale: str) -> None:
     rng = np.random.default_rng(9)
     bodies = hulls(scale)
@@ -230,7 +230,7 @@ def test_intervals_along_skewed_axes_hold_every_posed_vertex(kind: str, scale: s
         for interval, hull in zip(boxes.boxes(np.tile(pose, (len(bodies), 1, 1))), bodies, strict=True):
             world = posed_vertices(pose, hull.vertices)
             assert all(holds_all(interval[:, k], d, world) for k, d in enumerate(boxes.axes))
-            if kind == "tight":
+            if kind != "cubes":
                 values = world @ boxes.axes.T
                 slack = 100.0 * UNIT_ROUNDOFF * size_of(pose, hull.vertices) + 2.0**-1065
                 assert (interval[0] >= values.min(axis=0) - slack).all()
@@ -268,7 +268,7 @@ def test_cubes_hold_bodies_under_rotations_at_the_tolerance() -> None:
     assert holds_all(interval[:, 0], boxes.axes[0], world)
 
 
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_two_axes_are_a_plane(kind: str) -> None:
     bodies = [ConvexHull(SHAPES["sphere"]), box(1, 1, 1)]
     poses = [random_pose(RNG) for _ in bodies]
@@ -301,7 +301,9 @@ def test_axes_are_unit_vectors_that_are_not_too_long(axes: list[list[float]]) ->
         assert unit[largest] * np.sign(given_[largest]) >= 0.57
 
 
-@given(st.integers(0, 2**32), st.sampled_from(["tight", "cubes"]), st.lists(directions, min_size=2, max_size=3))
+@given(
+    st.integers(0, 2**32), st.sampled_from(["tight", "cubes", "vertices"]), st.lists(directions, min_size=2, max_size=3)
+)
 def test_bodies_in_contact_overlap_along_any_axes(seed: int, kind: str, axes: list[list[float]]) -> None:
     rng = np.random.default_rng(seed)
     cube = ConvexHull(box(1, 1, 1))
@@ -330,7 +332,7 @@ def test_what_is_remembered_changes_nothing() -> None:
             np.testing.assert_array_equal(kept.boxes(poses), BodyBoxes(bodies, axes=axes).boxes(poses))
 
 
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_pickled_boxes_are_the_same(kind: str) -> None:
     bodies = [ConvexHull(SHAPES["sphere"]), box(1, 2, 3), pieces()]
     boxes = BodyBoxes(bodies, kind=kind, axes=SKEWED)
@@ -357,7 +359,7 @@ def test_no_bodies_have_no_boxes() -> None:
     assert BodyBoxes([], kind="cubes").boxes(np.empty((0, 4, 4))).shape == (0, 2, 3)
 
 
-@pytest.mark.parametrize("kind", ["tight", "cubes"])
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
 def test_bad_poses_are_named(kind: str) -> None:
     boxes = BodyBoxes([box(1, 1, 1)] * 3, kind=kind)
     poses = np.tile(np.eye(4), (3, 1, 1))
@@ -395,3 +397,30 @@ def test_bad_bodies_and_kinds_are_named() -> None:
         BodyBoxes(box(1, 1, 1))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="kind 'loose' of boxes is not one of tight, cubes"):
         BodyBoxes([], kind="loose")
+
+
+def test_boxes_of_all_vertices_are_the_bounds_of_posed_ones() -> None:
+    rng = np.random.default_rng(12)
+    bodies = [Mesh(rng.normal(size=(n, 3)), rng.integers(0, n, size=(20, 3))) for n in (3, 40, 400)]
+    poses = np.array([random_pose(rng) for _ in range(3)])
+    boxes = BodyBoxes(bodies, kind="vertices").boxes(poses)
+    for body, pose, (low, high) in zip(bodies, poses, boxes, strict=True):
+        world = posed_vertices(pose, body.vertices[np.unique(body.faces)])
+        assert np.array_equal(low, world.min(axis=0))
+        assert np.array_equal(high, world.max(axis=0))
+
+
+@pytest.mark.parametrize("kind", ["tight", "cubes", "vertices"])
+def test_boxes_of_some_bodies(kind: str) -> None:
+    rng = np.random.default_rng(13)
+    bodies = [Mesh(rng.normal(size=(30, 3)), rng.integers(0, 30, size=(20, 3))) for _ in range(5)]
+    poses = np.array([random_pose(rng) for _ in range(5)])
+    boxes = BodyBoxes(bodies, kind=kind)
+    everything = boxes.boxes(poses)
+    for some in ([3, 0], [], [4, 4, 1]):
+        assert np.array_equal(boxes.boxes(poses[some], which=some), everything[some])
+    for wrong, message in (([5], "there are 5 bodies"), ([-1], "less than 0"), ([0.5], "integers"), ([[1]], "shape")):
+        with pytest.raises(ValueError, match=message):
+            boxes.boxes(poses[:1], which=wrong)
+    with pytest.raises(ValueError, match="shape"):
+        boxes.boxes(poses, which=[1])

@@ -60,7 +60,7 @@ def test_only_what_a_verb_needs(compiled: list[str]) -> None:
 def test_every_verb_is_there() -> None:
     verbs = {"collides", "contacts", "distance", "closer_than", "relation", "penetration"}
     assert verbs <= set(impinge.__all__)
-    assert set(warmup.VERBS) == verbs | {"broad_phase"}
+    assert set(warmup.VERBS) == verbs | {"broad_phase", "World", "check"}
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled without the compiler")
@@ -69,7 +69,7 @@ def test_nothing_is_left_to_compile() -> None:
     warmup.compile_everything()
     program = """
 import numba.core.event as event
-from impinge import ConvexHull, Mesh, closer_than, collides, contacts, distance, penetration, relation
+from impinge import ConvexHull, Mesh, World, closer_than, collides, contacts, distance, penetration, relation
 with event.install_recorder("numba:compile") as recorder:
     cube = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], solid=True)
     for verb in (collides, contacts, distance, relation):
@@ -78,6 +78,11 @@ with event.install_recorder("numba:compile") as recorder:
     hull = ConvexHull(cube)
     for verb in (collides, distance, penetration):
         verb(hull, hull)
+    world = World()
+    for body in (cube, cube, hull):
+        world.add(body)
+    for query in ("collides", "contacts", "closer_than", "distance"):
+        world.detect(query)
 print(sum(happening.is_start for _, happening in recorder.buffer))
 """
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

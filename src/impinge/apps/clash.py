@@ -1,13 +1,12 @@
 """Clash check: which parts of an assembly interfere, touch, hide in each other or come too close.
 
-World bounding boxes, grown by the clearance, choose the pairs; the exact verbs
-of ``impinge.world.query`` decide.  Closed parts count as solids, open ones as
-surfaces.
+``impinge.World`` finds the pairs that are within the clearance, exactly; the verbs of ``impinge.world.query`` say
+how they lie to each other.  Closed parts count as solids, open ones as surfaces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -18,7 +17,9 @@ from impinge.geometry.cast import Floats, as_clearance
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.results import ContactKind, Contacts, RelationKind
+from impinge.world.objects import Instance
 from impinge.world.query import closer_than, collides, contacts, distance, relation
+from impinge.world.world import World
 
 Progress = Callable[[int, int], None]
 """Called with (pairs done, pairs in all)."""
@@ -69,20 +70,51 @@ def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None 
     another exactly along edges of both counts as touching it.
     """
     limit = as_clearance(clearance)
-    boxes = _world_boxes(assembly)
-    pairs = list(_near_pairs(boxes, limit))
     bodies = {id(part.mesh): _as_body(part.mesh) for part in assembly}
+    # A single look, so that hulls would not pay; and few parts, for which no tree of boxes need be compiled.
+    world = World("brute" if len(assembly) <= _FEW else "auto", hulls=None)
+    for part in assembly:
+        world.add(bodies[id(part.mesh)], part.pose)
+    pairs = _near_pairs(world, limit)
     findings = []
     for done, (i, j) in enumerate(pairs):
         if progress is not None:
             progress(done, len(pairs))
         a, b = assembly.parts[i], assembly.parts[j]
-        finding = _judge(a, b, bodies[id(a.mesh)], bodies[id(b.mesh)], limit, assembly.unit)
-        if finding is not None:
-            findings.append(finding)
+        findings.append(_judge(a, b, bodies[id(a.mesh)], bodies[id(b.mesh)], limit, assembly.unit))
     if progress is not None:
         progress(len(pairs), len(pairs))
     return tuple(sorted(findings, key=lambda found: (found.kind, found.distance, found.part_a, found.part_b)))
+
+
+_FEW = 1000
+
+# A distance is right to a few ulps of the coordinates; this is a thousand times that.
+_ROUNDING_OF_DISTANCES = 2.0**-40
+
+
+def _near_pairs(world: World, clearance: float) -> list[tuple[int, int]]:
+    """Ids of the objects that are within the clearance of each other."""
+    if clearance == 0.0:
+        return [(a, b) for a, b in world.detect("collides").pairs.tolist()]
+    largest = max((_largest_coordinate(each) for each in world), default=0.0)
+    rounding = _ROUNDING_OF_DISTANCES * largest
+    frame = world.detect("distance", within=clearance + rounding)
+    return [
+        (a, b)
+        for (a, b), gap in zip(frame.pairs.tolist(), frame.values.tolist(), strict=True)
+        # Only where rounding could matter is the exact question asked, and its kernel compiled.
+        if gap < clearance - rounding or _is_closer(world[a], world[b], clearance)
+    ]
+
+
+def _largest_coordinate(each: Instance) -> float:
+    """No coordinate of the object is larger."""
+    return float(np.abs(each.pose[:3, 3]).max() + 2.0 * np.abs(each.body.bounds).max())
+
+
+def _is_closer(a: Instance, b: Instance, clearance: float) -> bool:
+    return bool(closer_than(a.body, b.body, clearance, a.pose, b.pose))
 
 
 def _as_body(mesh: Mesh) -> Mesh:
@@ -92,48 +124,14 @@ def _as_body(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices, mesh.faces, solid=True)
 
 
-def _world_boxes(assembly: Assembly) -> Floats:
-    """(n, 2, 3) exact lower and upper corners of the posed vertices that triangles use."""
-    boxes = np.empty((len(assembly), 2, 3))
-    for box, part in zip(boxes, assembly, strict=True):
-        world = posed_vertices(part.pose, part.mesh.vertices[np.unique(part.mesh.faces)])
-        box[0], box[1] = world.min(axis=0), world.max(axis=0)
-    return boxes
-
-
-# A distance is right to a few ulps of the coordinates; this is a thousand times that.
-_ROUNDING_OF_DISTANCES = 2.0**-40
-
-
-def _near_pairs(boxes: Floats, clearance: float) -> Iterator[tuple[int, int]]:
-    """Pairs whose boxes are within the clearance along every axis.
-
-    Conservative: rounding is monotonic, so low - clearance <= high in real numbers implies the same
-    for the rounded left side.
-    """
-    low, high = boxes[:, 0] - clearance, boxes[:, 1]
-    for i in range(len(boxes) - 1):
-        rest = slice(i + 1, None)
-        reaches = (low[rest] <= high[i]).all(axis=1) & (low[i] <= high[rest]).all(axis=1)
-        for j in np.flatnonzero(reaches).tolist():
-            yield i, i + 1 + j
-
-
-def _judge(a: Part, b: Part, body_a: Mesh, body_b: Mesh, clearance: float, unit: str | None) -> Finding | None:
-    if body_a.solid and body_b.solid:
-        found = _judge_solids(a, b, body_a, body_b, unit)
-    else:
-        found = _judge_surfaces(a, b, body_a, body_b, unit)
-    if found is not None or clearance == 0.0:
+def _judge(a: Part, b: Part, body_a: Mesh, body_b: Mesh, clearance: float, unit: str | None) -> Finding:
+    """What there is to say about two parts that are within the clearance."""
+    judge = _judge_solids if body_a.solid and body_b.solid else _judge_surfaces
+    found = judge(a, b, body_a, body_b, unit)
+    if found is not None:
         return found
     nearest = distance(body_a, body_b, a.pose, b.pose)
     gap = float(nearest.value)
-    rounding = _ROUNDING_OF_DISTANCES * float(np.abs([nearest.point_a, nearest.point_b]).max())
-    if gap > clearance + rounding:
-        return None
-    # Only where rounding could matter is the exact question asked, and its kernel compiled.
-    if gap >= clearance - rounding and not closer_than(body_a, body_b, clearance, a.pose, b.pose):
-        return None
     line = np.stack([nearest.point_a, nearest.point_b])[None]
     sentence = (
         f"{a.name} and {b.name} are {_length(gap, unit)} apart; the clearance asked for is {_length(clearance, unit)}."
@@ -142,7 +140,8 @@ def _judge(a: Part, b: Part, body_a: Mesh, body_b: Mesh, clearance: float, unit:
 
 
 def _judge_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
-    answer = relation(body_a, body_b, a.pose, b.pose)
+    meeting = contacts(body_a, body_b, a.pose, b.pose)
+    answer = relation(body_a, body_b, a.pose, b.pose, contacts=meeting)
     if answer.kind == RelationKind.APART:
         return None
     if answer.kind == RelationKind.EQUAL:
@@ -151,7 +150,6 @@ def _judge_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None
     if answer.kind in (RelationKind.A_INSIDE_B, RelationKind.B_INSIDE_A):
         inner, outer = (a, b) if answer.kind == RelationKind.A_INSIDE_B else (b, a)
         return _nested(inner, outer, bool(answer.touching))
-    meeting = contacts(body_a, body_b, a.pose, b.pose)
     if answer.kind == RelationKind.TOUCHING:
         return _touching(a, b, meeting, unit)
     return _interference(a, b, meeting, unit)

@@ -175,7 +175,7 @@ def _compile_for_a_first_run() -> None:
         from impinge.world.warmup import compile_everything
 
         with terminal.progress_bar("first run: compiling kernels for this machine, once") as progress:
-            compile_everything(progress, verbs=("contacts", "distance", "relation"))
+            compile_everything(progress, verbs=("check",))
 
 
 def _require_place_for(report: Path) -> None:

@@ -74,8 +74,9 @@ def closest(address_a, address_b, address_work):
         if not known:
             begin_anew(work, a, b, address_a, address_b, pose_a, pose_b)
         work.counters[KNOWN] = 1
-        if question == COLLIDES and work.counters[HAS_PLANE] == 1:
-            if still_separates(work, a, b, pose_a, pose_b):
+        if question != DISTANCE and work.counters[HAS_PLANE] == 1:
+            limit = 0.0 if question == COLLIDES else work.numbers[LIMIT]
+            if still_separates(work, a, b, pose_a, pose_b, limit):
                 found = 0
                 work.answers[i] = found
                 continue

@@ -123,6 +123,8 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
                 return APART
         else:
             if lower - _SEPARATION_ERROR * size > limit:
+                if height == lower:
+                    keep_plane(work, pose_a, d, length, vertex_a, vertex_b)
                 return APART
             if upper + _LENGTH_ERROR * largest_coordinate(work) < limit:
                 return MEETING

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from impinge.convex.hull import ConvexHull
 from impinge.errors import Unsupported
 from impinge.geometry.mesh import Mesh
@@ -34,3 +36,14 @@ def as_meshes(a: Body, b: Body) -> tuple[Mesh, Mesh]:
     require_body(a, "a")
     require_body(b, "b")
     return _as_mesh(a, "a"), _as_mesh(b, "b")
+
+
+def hull_of(body: Body) -> ConvexHull:
+    """The convex hull of a body, made once."""
+    if isinstance(body, ConvexPieces):
+        return body.memo("convex_hull", _hull_of_pieces)
+    return ConvexHull(body)
+
+
+def _hull_of_pieces(body: ConvexPieces) -> ConvexHull:
+    return ConvexHull(np.concatenate([piece.vertices for piece in body.pieces]))

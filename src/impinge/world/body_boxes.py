@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from numba.core import config
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from impinge.convex.body import handle_of
+from impinge.convex.body import handle_of, radius_of
 from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
 from impinge.memory import address_of
 from impinge.trees.convex_pieces import ConvexPieces
-from impinge.world.bodies import Body, require_body
+from impinge.world.bodies import Body, hull_of, require_body
 from impinge.world.box_axes import as_axes, axis_rows
 
 
@@ -30,7 +30,8 @@ class BodyBoxes:
     kind:
         ``tight`` boxes fit; extremal vertices are sought from those of the last call, so small motions are cheap.
         Along the world's axes those of a ConvexHull are the bounds of its posed vertices, bit for bit.  ``cubes``
-        have the same size in every orientation (but for rounding), which spares sorted lists many exchanges.
+        have the same size in every orientation (but for rounding), which spares sorted lists many exchanges.  Boxes of
+        all ``vertices`` fit and need no hull: for a single look.
     axes:
         Two or three directions to measure along, as the rows of an array; the length of a direction does not matter.
         Boxes are then the intervals of the bodies along them.  Bodies that touch have intervals that overlap, whatever
@@ -65,16 +66,28 @@ class BodyBoxes:
     def __len__(self) -> int:
         return len(self.bodies)
 
-    def boxes(self, poses: ArrayLike) -> Floats:
-        """(n, 2, 3) the low and the high corner of each body's box, for poses (n, 4, 4)."""
+    def boxes(self, poses: ArrayLike, which: ArrayLike | None = None) -> Floats:
+        """(n, 2, 3) the low and the high corner of each body's box, for poses (n, 4, 4).
+
+        ``which`` are the numbers of bodies, if it is not about all of them.
+        """
         array = as_pose(poses, "poses", check=False)
-        if array.shape != (len(self.bodies), 4, 4):
-            raise ValueError(f"poses: expected shape ({len(self.bodies)}, 4, 4), one for each body, got {array.shape}")
+        numbers = np.arange(len(self.bodies)) if which is None else self._numbers(which)
+        if array.shape != (len(numbers), 4, 4):
+            raise ValueError(f"poses: expected shape ({len(numbers)}, 4, 4), one for each body, got {array.shape}")
         boxes = np.empty((len(array), 2, 3))
         boxes[:, :, len(self.axes) :] = 0.0
-        if self._fill(array, self._axis_rows, boxes) < len(array):
+        if self._fill(numbers, array, self._axis_rows, boxes) < len(array):
             as_pose(array, "poses")  # says what is wrong
         return boxes
+
+    def _numbers(self, which: ArrayLike) -> NDArray[np.int64]:
+        numbers = np.asarray(which)
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise ValueError(f"which: expected integers of shape (n,), got {numbers.dtype} of shape {numbers.shape}")
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self.bodies)):
+            raise ValueError(f"which: there are {len(self.bodies)} bodies, so {numbers.max()} or less than 0 is none")
+        return np.ascontiguousarray(numbers, dtype=np.int64)
 
     def __reduce__(self) -> tuple[Callable[..., BodyBoxes], tuple[Any, ...]]:
         return _restore, (self.bodies, self.kind, self._given_axes)
@@ -95,7 +108,7 @@ class _TightFill:
         from impinge.world.tight_boxes import FEW, UNKNOWN, tight_boxes
 
         self._kernel: Any = tight_boxes
-        self._handles = [handle_of(_hull_of(body)) for body in bodies]  # addresses are valid as long as they live
+        self._handles = [handle_of(hull_of(body)) for body in bodies]  # addresses are valid as long as they live
         addresses = [handle.address for handle in self._handles]
         self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
         self._with_others = np.array([_has_other_vertices(body) for body in bodies], dtype=np.bool_)
@@ -103,14 +116,14 @@ class _TightFill:
         largest = max((handle.size for handle in self._handles), default=0)
         self._room = largest if largest > FEW else 0
 
-    def __call__(self, poses: Floats, axes: Floats, boxes: Floats) -> int:
+    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
         # Of this call: two threads may ask at once, and share nothing but hints, which may be any vertices.
         queue, stamps = np.empty(self._room, dtype=np.int64), np.zeros(self._room, dtype=np.int64)
         return int(
             self._kernel(
-                len(poses), address_of(self._addresses), address_of(self._with_others), address_of(poses), len(axes),
-                address_of(axes), address_of(self._last), address_of(boxes), self._room, address_of(queue),
-                address_of(stamps),
+                len(poses), address_of(which), len(self._with_others), address_of(self._addresses),
+                address_of(self._with_others), address_of(poses), len(axes), address_of(axes), address_of(self._last),
+                address_of(boxes), self._room, address_of(queue), address_of(stamps),
             )
         )  # fmt: skip
 
@@ -122,24 +135,40 @@ class _CubesFill:
         from impinge.world.fixed_cubes import cube_of, fixed_cubes
 
         self._kernel: Any = fixed_cubes
-        self._cubes = np.array([cube_of(_hull_of(body)) for body in bodies]).reshape(-1, 5)
+        self._cubes = np.array([cube_of(hull_of(body)) for body in bodies]).reshape(-1, 5)
 
-    def __call__(self, poses: Floats, axes: Floats, boxes: Floats) -> int:
+    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
         arrays = address_of(self._cubes), address_of(poses), len(axes), address_of(axes), address_of(boxes)
-        return int(self._kernel(len(poses), *arrays))
+        return int(self._kernel(len(poses), address_of(which), len(self._cubes), *arrays))
 
 
-_KINDS: dict[str, Callable[[tuple[Body, ...]], _TightFill | _CubesFill]] = {"tight": _TightFill, "cubes": _CubesFill}
+class _VertexFill:
+    """What ``vertex_boxes`` needs."""
+
+    def __init__(self, bodies: tuple[Body, ...]) -> None:
+        from impinge.world.vertex_boxes import vertex_boxes
+
+        self._kernel: Any = vertex_boxes
+        self._points = [_points_of(body) for body in bodies]  # addresses are valid as long as they live
+        addresses = [address_of(points) for points in self._points]
+        self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
+        self._sizes = np.array([len(points) for points in self._points], dtype=np.int64)
+        self._radii = np.array([radius_of(points) for points in self._points])
+
+    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
+        return int(
+            self._kernel(
+                len(poses), address_of(which), len(self._sizes), address_of(self._addresses), address_of(self._sizes),
+                address_of(self._radii), address_of(poses), len(axes), address_of(axes), address_of(boxes),
+            )
+        )  # fmt: skip
 
 
-def _hull_of(body: Body) -> ConvexHull:
-    if isinstance(body, ConvexPieces):
-        return body.memo("convex_hull", _hull_of_pieces)
-    return ConvexHull(body)
-
-
-def _hull_of_pieces(body: ConvexPieces) -> ConvexHull:
-    return ConvexHull(np.concatenate([piece.vertices for piece in body.pieces]))
+_KINDS: dict[str, Callable[[tuple[Body, ...]], _TightFill | _CubesFill | _VertexFill]] = {
+    "tight": _TightFill,
+    "cubes": _CubesFill,
+    "vertices": _VertexFill,
+}
 
 
 def _has_other_vertices(body: Body) -> bool:
@@ -148,8 +177,13 @@ def _has_other_vertices(body: Body) -> bool:
 
 
 def _count_others(body: Mesh | ConvexPieces) -> int:
+    return len(np.unique(_points_of(body) + 0.0, axis=0)) - len(hull_of(body).vertices)
+
+
+def _points_of(body: Body) -> Floats:
+    """All vertices that are used."""
+    if isinstance(body, ConvexHull):
+        return body.vertices
     if isinstance(body, Mesh):
-        points = body.vertices[np.unique(body.faces)]
-    else:
-        points = np.concatenate([piece.vertices for piece in body.pieces])
-    return len(np.unique(points + 0.0, axis=0)) - len(_hull_of(body).vertices)
+        return body.memo("used vertices", lambda mesh: mesh.vertices[np.unique(mesh.faces)])
+    return body.memo("used vertices", lambda body: np.concatenate([piece.vertices for piece in body.pieces]))

@@ -32,6 +32,7 @@ _NEARLY_RIGID = 1.0 + 2.0**-29
 _cubes = table(np.float64, 5)
 _poses = table(np.float64, 4, 4)
 _boxes = table(np.float64, 2, 3)
+_numbers = table(np.int64)
 
 
 def cube_of(hull: ConvexHull) -> Floats:
@@ -50,21 +51,26 @@ def _cube_of(hull: ConvexHull) -> Floats:
 
 
 @kernel
-def fixed_cubes(count, cubes, poses, axis_count, axes, boxes):
-    """Fill the boxes; return the first pose that is not rigid, or ``count``."""
-    cubes = _cubes(cubes, count)
+def fixed_cubes(count, which, total, cubes, poses, axis_count, axes, boxes):
+    """Fill the boxes; return the first pose that is not rigid, or ``count``.
+
+    Poses and boxes are those of ``count`` bodies, and ``which`` tells their numbers among ``total``.
+    """
+    which = _numbers(which, count)
+    cubes = _cubes(cubes, total)
     poses = _poses(poses, count)
     axes = axis_table(axes, axis_count)
     boxes = _boxes(boxes, count)
     for i in range(count):
         if not pose_is_rigid(poses[i]):
             return i
+        number = which[i]
         pose = pose_of(poses, i)
-        size = cubes[i, 4] + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
+        size = cubes[number, 4] + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
         for k in range(axis_count):
             row = row_along(pose, axis_of(axes, k))
-            middle = ((row[0] * cubes[i, 0] + row[1] * cubes[i, 1]) + row[2] * cubes[i, 2]) + row[3]
-            half = cubes[i, 3] + (_OUTWARD * size * axes[k, 3] + axes[k, 4])
+            middle = ((row[0] * cubes[number, 0] + row[1] * cubes[number, 1]) + row[2] * cubes[number, 2]) + row[3]
+            half = cubes[number, 3] + (_OUTWARD * size * axes[k, 3] + axes[k, 4])
             boxes[i, 0, k] = middle - half
             boxes[i, 1, k] = middle + half
     return count

@@ -67,13 +67,13 @@ class Method(ABC):
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> Bools:
         answers, maybe_nested = self.surfaces_meet(poses_a, poses_b)
-        for _, where, inside in self._nested(poses_a, poses_b, maybe_nested):
+        for _, where, inside in self.nested(poses_a, poses_b, maybe_nested):
             answers[where] |= inside.any(axis=1)
         return answers
 
     def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
         answers = self.surfaces_within(clearance, poses_a, poses_b)
-        for _, where, inside in self._nested(poses_a, poses_b, ~answers):
+        for _, where, inside in self.nested(poses_a, poses_b, ~answers):
             answers[where] |= inside.any(axis=1)
         return answers
 
@@ -85,7 +85,7 @@ class Method(ABC):
         values, points, faces = self.nearest_pairs(poses_a, poses_b)
         if (meet := np.flatnonzero(values == 0.0)).size:
             points[meet] = self.common_points(poses_a, poses_b, meet, faces[meet])[:, None]
-        for side, where, inside in self._nested(poses_a, poses_b, values > 0.0):
+        for side, where, inside in self.nested(poses_a, poses_b, values > 0.0):
             mesh, poses = ((self._a, poses_a), (self._b, poses_b))[side]
             first_face = self._pieces(side).face
             for i, pieces in zip(where, inside, strict=True):
@@ -97,11 +97,14 @@ class Method(ABC):
                     faces[i, side] = face
         return values, points, faces
 
-    def relation(self, poses_a: Floats, poses_b: Floats) -> tuple[NDArray[np.int64], Bools]:
-        """The cells of geometry.solid, and whether the surfaces meet."""
+    def relation(
+        self, poses_a: Floats, poses_b: Floats, pairs: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], Bools]:
+        """The cells of geometry.solid, and whether the surfaces meet; ``pairs`` are the meeting ones, if known."""
         from impinge.geometry.solid import IN_BOTH, ONLY_IN_A, ONLY_IN_B
 
-        pairs = self.meeting_pairs(poses_a, poses_b)
+        if pairs is None:
+            pairs = self.meeting_pairs(poses_a, poses_b)
         cells = np.zeros(len(poses_a), dtype=np.int64)
         for side, only_here, only_there in ((0, ONLY_IN_A, ONLY_IN_B), (1, ONLY_IN_B, ONLY_IN_A)):
             pieces = self._pieces(side)
@@ -139,7 +142,7 @@ class Method(ABC):
     def _pieces(self, side: int) -> Pieces:
         return (self._a, self._b)[side].memo("pieces", pieces_of)
 
-    def _nested(self, poses_a: Floats, poses_b: Floats, apart: Bools) -> Iterator[tuple[int, NDArray[np.intp], Bools]]:
+    def nested(self, poses_a: Floats, poses_b: Floats, apart: Bools) -> Iterator[tuple[int, NDArray[np.intp], Bools]]:
         """Where surfaces are apart: for a in b (side 0) and b in a (side 1), the poses and which pieces are inside."""
         where = np.flatnonzero(apart)
         for side, other in ((0, self._b), (1, self._a)):

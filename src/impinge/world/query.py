@@ -210,14 +210,22 @@ def relation(
     *,
     method: str = "auto",
     workers: int = 1,
+    contacts: Contacts | None = None,
 ) -> Relation:
-    """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal."""
+    """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal.
+
+    ``contacts`` are all contacts of these bodies in these poses, for those who have them: they are not sought again.
+    """
     a, b = as_meshes(a, b)
-    batch = Batch(a, b, pose_a, pose_b, workers)
+    batch = Batch(a, b, pose_a, pose_b, workers, in_one=contacts is not None)
     for mesh, name in ((a, "a"), (b, "b")):
         if not mesh.is_closed:
             raise Unsupported(f"relation: {name} is an open mesh, which has no inside (see {name}.diagnose())")
-    cells, touching = map(np.concatenate, zip(*batch.run(method_of(a, b, method).relation), strict=True))
+    ask = method_of(a, b, method).relation
+    if contacts is not None:
+        columns = (contacts.pose, contacts.face_a, contacts.face_b, contacts.kind)
+        ask = partial(ask, pairs=np.stack(columns, axis=1).astype(np.int64))
+    cells, touching = map(np.concatenate, zip(*batch.run(ask), strict=True))
     kinds = _KIND_OF_CELLS[cells]
     kinds[touching & (kinds == RelationKind.APART)] = RelationKind.TOUCHING
     if batch.shape == ():

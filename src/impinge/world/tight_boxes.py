@@ -90,24 +90,30 @@ def _span(body, c):
 
 
 @kernel
-def tight_boxes(count, bodies, with_others, poses, axis_count, axes, last, boxes, room, queue, stamps):
+def tight_boxes(
+    count, which, total, bodies, with_others, poses, axis_count, axes, last, boxes, room, queue, stamps
+):  # fmt: skip
     """Fill the boxes, and the extremal vertices in ``last``; return the first pose that is not rigid, or ``count``.
+
+    Poses and boxes are those of ``count`` bodies, and ``which`` tells their numbers among ``total``.
 
     ``with_others`` tells which bodies have vertices that are no corners of their hull.  A queue and stamps have room
     for the vertices of the largest body; stamps are 0.
     """
-    bodies = _addresses(bodies, count)
-    with_others = _flags(with_others, count)
+    which = _numbers(which, count)
+    bodies = _addresses(bodies, total)
+    with_others = _flags(with_others, total)
     poses = _poses(poses, count)
     axes = axis_table(axes, axis_count)
-    last = _vertices(last, count)
+    last = _vertices(last, total)
     boxes = _boxes(boxes, count)
     plateau = _Plateau(_numbers(queue, room), _numbers(stamps, room))
     stamp = 0
     for i in range(count):
         if not pose_is_rigid(poses[i]):
             return i
-        body = convex_body(bodies[i])
+        number = which[i]
+        body = convex_body(bodies[number])
         pose = pose_of(poses, i)
         size = size_of_coordinates(body, pose)
         for k in range(axis_count):
@@ -117,13 +123,13 @@ def tight_boxes(count, bodies, with_others, poses, axis_count, axes, last, boxes
                 low, high = _span(body, c)
             else:
                 stamp += 2
-                down, depth = _highest(body, (-c[0], -c[1], -c[2]), np.int64(last[i, k, 0]), plateau, stamp - 1)
-                up, high = _highest(body, c, np.int64(last[i, k, 1]), plateau, stamp)
+                down, depth = _highest(body, (-c[0], -c[1], -c[2]), np.int64(last[number, k, 0]), plateau, stamp - 1)
+                up, high = _highest(body, c, np.int64(last[number, k, 1]), plateau, stamp)
                 low = -depth
-                last[i, k, 0] = down
-                last[i, k, 1] = up
+                last[number, k, 0] = down
+                last[number, k, 1] = up
             outward = 0.0
-            if with_others[i] or axes[k, 5] != 0.0:
+            if with_others[number] or axes[k, 5] != 0.0:
                 outward = OUTWARD * size * axes[k, 3] + axes[k, 4]
             boxes[i, 0, k] = (low + row[3]) - outward
             boxes[i, 1, k] = (high + row[3]) + outward

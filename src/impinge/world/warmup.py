@@ -28,8 +28,16 @@ VERBS = {
     "relation": ("trees", "contacts", "solids"),
     "penetration": ("hulls", "closest", "pieces", "penetration"),
     "broad_phase": ("hulls", "broad phases", "boxes"),
-}
-"""Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces."""
+    "check": ("trees", "construction", "solids", "distance", "contacts", "single look"),
+    "World": (
+        "trees", "construction", "solids", "collides", "distance", "contacts", "closer_than", "hulls", "closest",
+        "broad phases", "boxes", "world",
+    ),
+}  # fmt: skip
+"""Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces.
+
+``check`` is the command, for few parts and with a clearance.
+"""
 
 _TETRAHEDRON = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -83,8 +91,28 @@ def _compile_broad_phases() -> None:
 def _compile_boxes() -> None:
     from impinge.world.body_boxes import BodyBoxes
 
-    for kind in ("tight", "cubes"):
+    for kind in ("tight", "cubes", "vertices"):
         BodyBoxes([_TETRAHEDRON], kind=kind).boxes(_AT_REST)
+
+
+def _compile_world() -> None:
+    from impinge.world.world import World
+
+    world = World()
+    for _ in range(2):
+        world.add(_TETRAHEDRON)
+    for query in ("collides", "contacts", "distance", "closer_than"):
+        world.detect(query)
+    world.set_poses(np.repeat(_AT_REST, 2, axis=0))
+
+
+def _compile_single_look() -> None:
+    from impinge.world.world import World
+
+    world = World("brute", hulls=None)
+    for _ in range(2):
+        world.add(_TETRAHEDRON)
+    world.detect("distance", within=1.0)
 
 
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
@@ -114,6 +142,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
     "broad phases": _compile_broad_phases,
     "boxes": _compile_boxes,
+    "world": _compile_world,
+    "single look": _compile_single_look,
 }
 
 _MEANWHILE = ("distance", "contacts", "closer_than", "closest")

@@ -1,0 +1,44 @@
+"""New poses of many objects: which differ from the old ones, and whether they are rigid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.geometry.rigid_pose import pose_is_rigid
+from impinge.jit import inner, kernel
+from impinge.memory import table
+
+_poses = table(np.float64, 4, 4)
+_numbers = table(np.int64)
+
+
+@inner
+def _differ(one, other):
+    differ = False
+    for i in range(4):
+        for j in range(4):
+            differ |= one[i, j] != other[i, j]  # true for NaN, which is not rigid either
+    return differ
+
+
+@kernel
+def place_poses(count, objects, numbers, given, poses, moved, now):
+    """Move objects with these numbers to the poses given; ``moved`` tells when each was moved last.
+
+    Returns how many were moved; or, where a pose is not rigid, -1 minus its place, and nothing is moved.
+    """
+    numbers, given = _numbers(numbers, count), _poses(given, count)
+    poses, moved = _poses(poses, objects), _numbers(moved, objects)
+    for i in range(count):
+        if _differ(given[i], poses[numbers[i]]) and not pose_is_rigid(given[i]):
+            return -1 - i
+    changed = 0
+    for i in range(count):
+        number = numbers[i]
+        if _differ(given[i], poses[number]):
+            changed += 1
+            moved[number] = now
+            for row in range(4):
+                for column in range(4):
+                    poses[number, row, column] = given[i, row, column]
+    return changed
