@@ -28,6 +28,7 @@ VERBS = {
     "relation": ("trees", "contacts", "solids"),
     "penetration": ("hulls", "closest", "pieces", "penetration"),
     "broad_phase": ("hulls", "broad phases", "boxes"),
+    "incremental": ("hulls", "caps"),
 }
 """Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces."""
 
@@ -87,6 +88,12 @@ def _compile_boxes() -> None:
         BodyBoxes([_TETRAHEDRON], kind=kind).boxes(_AT_REST)
 
 
+def _compile_caps() -> None:
+    from impinge.incremental.solid_features import solid_features
+
+    solid_features(Mesh(_TETRAHEDRON.vertices, _TETRAHEDRON.faces[1:]), caps="triangulation")
+
+
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
     def compile_kernel() -> None:
         if not config.DISABLE_JIT:
@@ -114,6 +121,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
     "broad phases": _compile_broad_phases,
     "boxes": _compile_boxes,
+    "caps": _compile_caps,
 }
 
 _MEANWHILE = ("distance", "contacts", "closer_than", "closest")
