@@ -111,7 +111,7 @@ def test_diagnose_names_remarks_without_complaint(write) -> None:
 
 
 def test_repair(write) -> None:
-    flipped = cubes(0).replace("f 1 3 4 2", "f 2 4 3 1") + "f 1 3 4 2\n"
+    flipped = cubes(0).replace("f 1 3 4 2", "f 1 2 4 3") + "f 1 3 4 2\n"
     result = run("repair", write("dirty.obj", flipped), "-o", "clean.obj")
     assert result.exit_code == 0, result.stderr
     assert "2 coincident faces merged, 2 faces turned" in result.stdout

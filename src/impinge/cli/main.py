@@ -177,8 +177,10 @@ def repair(
 
 
 def _as_tolerance(text: str | None) -> float | Literal["ulps"] | None:
-    if text is None or text == "ulps":
-        return text
+    if text is None:
+        return None
+    if text == "ulps":
+        return "ulps"
     try:
         return float(text)
     except ValueError:

@@ -7,7 +7,8 @@ Vertices keep their numbers and their positions; only ``tolerance`` allows to ta
    on the edge, the surface is the same set of points as before; if it is some ulps aside, the face is bent to it.
 3. *Faces without area* go where other faces have all of their edges: no point of the surface is lost.  Divided at
    T-vertices, the border of such a face runs every edge both ways, so nothing opens.
-4. *Coincident faces* become one, unless that would open an edge that was closed (a wall of two sheets keeps both).
+4. *Coincident faces* become one, unless that would open an edge that was closed: a wall of two sheets between two
+   solids keeps both.
 5. *Winding* becomes consistent where the surface allows it, and outward where it is closed (``geometry.winding``).
 
 Guéziec, Taubin, Lazarus and Horn (2001), "Cutting and stitching: converting sets of polygons to manifold surfaces",
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,10 +94,13 @@ def repair(mesh: Mesh, tolerance: Tolerance = None) -> Repair:
     return Repair(mended, read_only(work.source), welded, joined, divided, dropped, merged, turned)
 
 
-def _as_tolerance(value: Tolerance) -> Tolerance:
-    if value is None or value == "ulps":
-        return value
+def _as_tolerance(value: Any) -> Tolerance:
+    """What a caller gives, checked; 0 is None."""
+    if value is None:
+        return None
     if isinstance(value, str):
+        if value == "ulps":
+            return "ulps"
         raise ValueError(f"tolerance is {value!r}; it must be a length, 'ulps' or None")
     array = real_array(value, "tolerance")
     if array.ndim != 0 or not 0.0 <= float(array) <= LARGEST_COORDINATE:
@@ -205,10 +209,11 @@ class _Work:
         kept = np.ones(len(faces), dtype=np.bool_)
         edge = _edge_of_sides(faces)
         proper = topology.proper_faces(mesh)
-        open_before = _odd_edges(edge, proper)
+        # An edge that only copies of one face have was never closed, unless all of the surface is.
+        closed = ~_odd_edges(edge, proper) & (_has_several(edge, owner) | mesh.is_closed)
         kept[pairs[:, 1]] = False
         while spare:
-            opened = _odd_edges(edge, kept & proper) & ~open_before
+            opened = _odd_edges(edge, kept & proper) & closed
             back = [first for first in spare if opened[edge[first]].any()]
             if not back:
                 break
@@ -325,6 +330,16 @@ def _edge_of_sides(faces: Ints) -> NDArray[np.int64]:
     """(m, 3) a number for the edge at each side of each face."""
     ends = np.sort(np.stack([faces, faces[:, [1, 2, 0]]], axis=-1).reshape(-1, 2), axis=1)
     return np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1, 3).astype(np.int64)
+
+
+def _has_several(edge: NDArray[np.int64], owner: NDArray[np.int64]) -> Bools:
+    """Whether faces of more than one owner have each edge."""
+    first = np.full(int(edge.max()) + 1, len(owner))
+    last = np.full_like(first, -1)
+    np.minimum.at(first, edge, owner[:, None])
+    np.maximum.at(last, edge, owner[:, None])
+    several: Bools = first != last
+    return several
 
 
 def _odd_edges(edge: NDArray[np.int64], chosen: Bools) -> Bools:

@@ -45,7 +45,8 @@ def faces_to_turn(mesh: Mesh) -> Bools:
     mostly = 2 * np.bincount(part, turned) > np.bincount(part)
     turned ^= mostly[part] & ~one_sided[part]
     outward = _looks_outward(mesh, part, turned)
-    return turned ^ (outward == -1)[part]
+    wrong: Bools = turned ^ (outward == -1)[part]
+    return wrong
 
 
 def _neighbours(mesh: Mesh) -> tuple[Longs, Longs, Bools]:

@@ -51,7 +51,7 @@ def measure(name: str) -> Row:
     for method in ("subtraction", "triangulation"):
         mesh = make()
         start = time.perf_counter()
-        features = solid_features(mesh, method)  # type: ignore[arg-type]
+        features = solid_features(mesh, method)
         seconds[method] = time.perf_counter() - start
         hull = features.hull.mesh.area
         parts = area(mesh.triangles[features.hull_face >= 0]) + sum(
@@ -69,7 +69,16 @@ def area(triangles: Floats) -> float:
 
 def table(rows: list[Row]) -> Table:
     made = Table(
-        "model", "triangles", "hull subsets", "concavities", "loops", "caps", "openings", "subtraction", "triangulation"
+        "model",
+        "triangles",
+        "hull subsets",
+        "concavities",
+        "coarse subsets",
+        "loops",
+        "caps",
+        "openings",
+        "subtraction",
+        "triangulation",
     )
     for row in rows:
         kinds = [subset.kind for subset in row.features.subsets]
@@ -77,6 +86,7 @@ def table(rows: list[Row]) -> Table:
             len(row.mesh.faces),
             kinds.count(Kind.HULL),
             kinds.count(Kind.CONCAVITY),
+            len(row.features.coarse_subsets),
             len(row.features.loops),
             len(row.features.caps),
             len({cap.opening for cap in row.features.caps}),
