@@ -18,6 +18,7 @@ import pytest
 import impinge
 from impinge import jit
 from impinge.broadphase.choice import MEMBERS, broad_phase
+from impinge.incremental.solid_features import solid_features
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
 from impinge.trees.aabb import AABBTree
@@ -51,6 +52,8 @@ ENTRY_KERNELS = {
     # spatial hash: sizes, from scratch, with coherence, removals; tree: order, fit, overlaps within and between, for a
     # box, for a ray; its list: reach, motion, listing, who has left, who overlaps, merging.
     "impinge.broadphase": 4 + 1 + 2 + 4 + 6 + 6,
+    # Caps by triangulation of boundary vertices.
+    "impinge.incremental": 1,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
@@ -265,6 +268,9 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         impinge.collides(*pieces, *poses)
         impinge.distance(*pieces, *poses)
         impinge.closer_than(*pieces, 1, *poses)
+    for mesh in (cube, copied):
+        for faces in (mesh.faces[1:], np.asfortranarray(mesh.faces[2:]), mesh.faces[3:].tolist()):
+            solid_features(impinge.Mesh(mesh.vertices, faces), caps="triangulation")
     for kind in ("tight", "cubes", "vertices"):
         for axes in (None, [[1, 1, 0], [0, 1, 1]]):
             body_boxes = BodyBoxes([cube, copied, cube], kind=kind, axes=axes)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from impinge.geometry.assembly import Assembly, Part
     from impinge.geometry.diagnose import Diagnosis
     from impinge.geometry.mesh import Mesh
+    from impinge.geometry.repair import Repair
     from impinge.geometry.results import (
         ContactKind,
         ContactLoop,
@@ -62,6 +63,7 @@ _HOME = {
     "Penetration": "impinge.geometry.results",
     "Relation": "impinge.geometry.results",
     "RelationKind": "impinge.geometry.results",
+    "Repair": "impinge.geometry.repair",
     "Traversal": "impinge.world.traversal",
     "Unsupported": "impinge.errors",
     "Visits": "impinge.world.leaf",
@@ -99,6 +101,7 @@ __all__ = [
     "Penetration",
     "Relation",
     "RelationKind",
+    "Repair",
     "Traversal",
     "Unsupported",
     "Visits",

@@ -55,7 +55,7 @@ def test_version() -> None:
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for command in ("demo", "check", "diagnose", "warmup"):
+    for command in ("demo", "check", "diagnose", "repair", "warmup"):
         assert command in result.stdout
 
 
@@ -101,6 +101,43 @@ def test_diagnose(write) -> None:
     unusual = run("diagnose", write("open.obj", open_box))
     assert unusual.exit_code == 1
     assert "open edges" in unusual.stdout
+
+
+def test_diagnose_names_remarks_without_complaint(write) -> None:
+    clean = run("diagnose", write("cube.obj", cubes(0)))
+    assert clean.exit_code == 0
+    for what in ("cracks", "slivers", "coplanar neighbours"):
+        assert what in clean.stdout
+
+
+def test_repair(write) -> None:
+    flipped = cubes(0).replace("f 1 3 4 2", "f 1 2 4 3") + "f 1 3 4 2\n"
+    result = run("repair", write("dirty.obj", flipped), "-o", "clean.obj")
+    assert result.exit_code == 0, result.stderr
+    assert "2 coincident faces merged, 2 faces turned" in result.stdout
+    assert impinge.load("clean.obj").diagnose().is_clean
+    left = run("repair", write("open.obj", "\n".join(cubes(0).splitlines()[:-1])), "-o", "still-open.stl")
+    assert left.exit_code == 1
+    assert "nothing to repair" in left.stdout
+    welded = run("repair", "open.obj", "-o", "welded.off", "--tolerance", "ulps")
+    assert welded.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["-o", "part.step"], "cannot be written"),
+        (["-o", "cube.obj"], "would overwrite"),
+        (["-o", "absent/part.obj"], "does not exist"),
+        (["-o", "part.obj", "--tolerance", "much"], "'much'"),
+        (["-o", "part.obj", "--tolerance", "-1"], "tolerance is -1"),
+    ],
+)
+def test_repair_refuses_in_one_line(write, arguments: list[str], complaint: str) -> None:
+    result = run("repair", write("cube.obj", cubes(0)), *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 GOOD = cubes(0, 3)

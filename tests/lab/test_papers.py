@@ -16,7 +16,7 @@ from rich.table import Table
 import impinge
 from impinge.errors import MissingExtra
 from impinge.geometry.mesh import Mesh
-from impinge.lab.papers import combs, contenders, drawing, table1, torpedo, volumes
+from impinge.lab.papers import caps, combs, contenders, drawing, table1, torpedo, volumes
 from impinge.lab.papers.__main__ import EXPERIMENTS, main
 from impinge.lab.scenes.bounce import BouncingBody, Downward
 from impinge.lab.scenes.poses import poses, turns
@@ -141,6 +141,15 @@ def test_the_picture_shows_the_motion(scenario: table1.Scenario, motion: table1.
 # -------------------------------------------------------------------------------- the others
 
 
+def test_caps_make_up_for_what_the_model_lacks(tmp_path: Path) -> None:
+    rows = [caps.measure(name) for name in ("angle bar", "nested shells")]
+    text = text_of(caps.table(rows))
+    assert "nested shells" in text and "subtraction" in text
+    assert len(caps.findings(rows)) == 1 and "This holds" in caps.findings(rows)[0]
+    assert "does not hold" in caps.findings([replace(rows[0], apart=0.1)])[0]
+    assert is_picture(caps.picture(rows, tmp_path / "caps.png"))
+
+
 def test_combs_have_a_region_for_every_pair_of_teeth(tmp_path: Path) -> None:
     rows = [combs.measure(teeth) for teeth in (2, 4, 8)]
     assert [row.regions for row in rows] == [4, 16, 64]
@@ -197,7 +206,7 @@ def test_the_torpedo_rests_on_all_its_rollers(tmp_path: Path) -> None:
 def test_every_experiment_is_listed_and_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     convex = {"arithmetic", "coherence", "satellite"}
     broad = {"icollide", "hashing", "culling", "resting", "allpairs"}
-    assert set(EXPERIMENTS) == {"table1", "torpedo", "combs", "volumes"} | convex | broad
+    assert set(EXPERIMENTS) == {"table1", "torpedo", "combs", "caps", "volumes"} | convex | broad
     assert main(["combs", "--steps", "2", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "8 x 8" in printed

@@ -7,7 +7,7 @@ import pytest
 
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose, posed_vertices
-from impinge.lab.scenes import shapes
+from impinge.lab.scenes import hollows, shapes
 from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
 
 KNOTS = [(0, 0, 0), (50, 0, 10), (80, 30, 60), (80, 90, 60)]
@@ -23,6 +23,12 @@ SHAPES = {
     "fan": shapes.fan(130, 40, 24, 7, 0.2),
     "hose": shapes.hose(KNOTS, 8, 2),
     "belt": shapes.belt([(0, 0, 10), (60, 5, 5), (20, 50, 8)], 6, 2, 0),
+    "golf ball": hollows.golf_ball(2),
+    "nested shells": hollows.nested_shells(),
+    "angle bar": hollows.angle_bar(),
+    "channel": hollows.channel(),
+    "spool": hollows.spool(),
+    "pitted plate": hollows.pitted_plate([[1, 0, 1], [1, 1, 0]]),
 }
 
 
@@ -47,6 +53,10 @@ def polygon_area(sides: int, radius: float) -> float:
         ("cylinder", 5.0 * polygon_area(24, 2.0)),
         ("cone", 2.0 * polygon_area(24, 3.0)),
         ("prism", 6.0 * 6.0),
+        ("angle bar", 10.0),
+        ("channel", 28.0),
+        ("spool", 2.0 * polygon_area(16, 3.0) + 2.0 * polygon_area(16, 1.0)),
+        ("pitted plate", 6.0 - 4.0 * 0.5 / 3.0),
     ],
 )
 def test_volume_is_that_of_the_formula(name: str, volume: float) -> None:

@@ -60,7 +60,7 @@ def test_only_what_a_verb_needs(compiled: list[str]) -> None:
 def test_every_verb_is_there() -> None:
     verbs = {"collides", "contacts", "distance", "closer_than", "relation", "penetration"}
     assert verbs <= set(impinge.__all__)
-    assert set(warmup.VERBS) == verbs | {"broad_phase", "World", "check"}
+    assert set(warmup.VERBS) == verbs | {"broad_phase", "World", "check", "incremental"}
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled without the compiler")

@@ -12,7 +12,7 @@ import time
 import traceback
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -134,7 +134,7 @@ def check(
 
 @app.command()
 def diagnose(file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh or CAD file.")]) -> None:
-    """Report open and non-manifold edges, coincident and degenerate faces, T-vertices and winding.
+    """Report open and non-manifold edges, coincident and degenerate faces, T-vertices, winding, cracks and slivers.
 
     Exit code 0: a clean closed mesh; 1: something is unusual; 2: the input was wrong.
     """
@@ -144,6 +144,47 @@ def diagnose(file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh o
         diagnosis = mesh.diagnose()
     terminal.out.print(terminal.diagnosis_table(file.name, mesh, diagnosis))
     raise typer.Exit(NO_FINDINGS if diagnosis.is_clean else FINDINGS)
+
+
+@app.command()
+def repair(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh or CAD file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the mesh: .obj, .off or .stl.")],
+    tolerance: Annotated[
+        str | None,
+        typer.Option(help="Weld vertices of open edges this close: a length, or 'ulps'. By default no vertex moves."),
+    ] = None,
+) -> None:
+    """Join T-vertices, merge coincident faces, drop those without area, and wind all of them outward.
+
+    Exit code 0: the result is a clean closed mesh; 1: something unusual is left; 2: the input was wrong.
+    """
+    from impinge.adapters.save import known_suffix, save
+
+    known_suffix(output)
+    _require_place_for(output)
+    if output.exists() and output.samefile(file):
+        raise ValueError(f"{output}: the repaired mesh would overwrite the file; give another name")
+    with terminal.spinner(f"reading {file.name}"):
+        mesh = impinge.load(file)
+    with terminal.spinner("repairing"):
+        done = mesh.repair(_as_tolerance(tolerance))
+        diagnosis = done.mesh.diagnose()
+    save(done.mesh, output)
+    typer.echo(f"{file.name}: {done}")
+    terminal.out.print(terminal.diagnosis_table(output.name, done.mesh, diagnosis))
+    raise typer.Exit(NO_FINDINGS if diagnosis.is_clean else FINDINGS)
+
+
+def _as_tolerance(text: str | None) -> float | Literal["ulps"] | None:
+    if text is None:
+        return None
+    if text == "ulps":
+        return "ulps"
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--tolerance is {text!r}; it must be a length or 'ulps'") from None
 
 
 @app.command()
@@ -179,9 +220,9 @@ def _compile_for_a_first_run() -> None:
 
 
 def _require_place_for(report: Path) -> None:
-    """Find out before the work, not after it, that the report cannot be written."""
+    """Find out before the work, not after it, that a file cannot be written."""
     if report.is_dir():
-        raise ValueError(f"{report}: it is a directory; give the name of the HTML file to write")
+        raise ValueError(f"{report}: it is a directory; give the name of the file to write")
     if not report.parent.is_dir():
         raise FileNotFoundError(f"{report}: the directory {report.parent} does not exist")
 

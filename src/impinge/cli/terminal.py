@@ -80,6 +80,8 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
 
 
 def diagnosis_table(name: str, mesh: Mesh, diagnosis: Diagnosis) -> Table:
+    from impinge.geometry.diagnose import REMARKS
+
     table = Table(box=None, pad_edge=False, header_style="dim", title=Text(name), title_justify="left")
     table.add_column("what")
     table.add_column("count", justify="right")
@@ -90,6 +92,6 @@ def diagnosis_table(name: str, mesh: Mesh, diagnosis: Diagnosis) -> Table:
     for field in fields(diagnosis):
         found = getattr(diagnosis, field.name)
         first = ", ".join(str(entry) for entry in found[:4].tolist()) + (", ..." if len(found) > 4 else "")
-        style = "bold yellow" if len(found) else "green"
+        style = "green" if len(found) == 0 else "cyan" if field.name in REMARKS else "bold yellow"
         table.add_row(field.name.replace("_", " "), Text(str(len(found)), style=style), first)
     return table

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impinge.geometry import topology
-from impinge.geometry.cast import Ints, read_only
+from impinge.geometry.cast import Floats, Ints, read_only
+from impinge.geometry.cracks import crack_reach, find_close_vertices
 from impinge.geometry.integers import SAFE_FROM_UNDERFLOW, collinear
-from impinge.geometry.t_vertices import find_t_vertices
+from impinge.geometry.t_vertices import SLENDERNESS, ULPS, find_t_vertices
 
 if TYPE_CHECKING:
     from impinge.geometry.mesh import Mesh
+
+
+SLIVER = 2.0**-10
+"""A face thinner than this part of its longest side is called a sliver.  Answers are exact for slivers as well; normals
+and programs that round suffer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,36 +42,58 @@ class Diagnosis:
     """(k, 3) a vertex, and start and end of an edge in whose interior it stands, exactly or by some ulps."""
     inconsistent_winding: Ints
     """(k, 2) edges of an even number of faces that run it more often one way than the other."""
+    cracks: Ints
+    """(k, 2) vertices of open edges at different positions that are only some ulps apart."""
+    slivers: Ints
+    """(k,) faces with an area whose height is less than ``SLIVER`` of their longest side; a remark, not a flaw."""
+    coplanar_neighbours: Ints
+    """(k, 2) faces with a common edge of theirs alone, in one plane exactly or by some ulps; a remark, not a flaw."""
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is nothing to report: a closed manifold, wound consistently."""
-        return all(len(getattr(self, field.name)) == 0 for field in fields(self))
+        """Whether there is no flaw: a closed manifold, wound consistently."""
+        return not self._listed(FLAWS)
 
     def __str__(self) -> str:
-        counts = [(field.name.replace("_", " "), len(getattr(self, field.name))) for field in fields(self)]
-        listed = ", ".join(f"{count} {name}" for name, count in counts if count)
-        return f"unusual: {listed}" if listed else "clean: closed, manifold and consistently wound"
+        flaws = self._listed(FLAWS)
+        found = f"unusual: {flaws}" if flaws else "clean: closed, manifold and consistently wound"
+        return f"{found}; {len(self.slivers)} slivers" if len(self.slivers) else found
+
+    def _listed(self, names: tuple[str, ...]) -> str:
+        counts = [(name.replace("_", " "), len(getattr(self, name))) for name in names]
+        return ", ".join(f"{count} {name}" for name, count in counts if count)
 
     def __repr__(self) -> str:
         return f"<Diagnosis {self}>"
+
+
+REMARKS = ("slivers", "coplanar_neighbours")
+"""What is worth knowing and does no harm: good models have it too."""
+FLAWS = tuple(field.name for field in fields(Diagnosis) if field.name not in REMARKS)
+"""What a closed manifold that is wound consistently has not."""
 
 
 def diagnose(mesh: Mesh) -> Diagnosis:
     """Look for everything that a Diagnosis names."""
     found = topology.edges(mesh)
     faces = topology.merged_faces(mesh)
+    open_edges = topology.open_edges(mesh)
+    degenerate = degenerate_faces(mesh)
     return Diagnosis(
-        open_edges=read_only(topology.open_edges(mesh)),
+        open_edges=read_only(open_edges),
         nonmanifold_edges=read_only(found.only(found.count(found.proper) > 2)),
-        coincident_faces=read_only(_coincident_faces(faces)),
-        degenerate_faces=read_only(_degenerate_faces(mesh)),
+        coincident_faces=read_only(coincident_faces(faces)),
+        degenerate_faces=read_only(degenerate),
         t_vertices=read_only(find_t_vertices(mesh.vertices, np.unique(faces), found.pairs)),
         inconsistent_winding=read_only(topology.unbalanced_edges(mesh)),
+        cracks=read_only(_cracks(mesh.vertices, open_edges, found.pairs)),
+        slivers=read_only(_slivers(mesh, degenerate)),
+        coplanar_neighbours=read_only(_coplanar_neighbours(mesh, degenerate)),
     )
 
 
-def _coincident_faces(faces: Ints) -> Ints:
+def coincident_faces(faces: Ints) -> Ints:
+    """(k, 2) for faces over merged vertices: the first of several over the same corners, and each other one."""
     corners = np.sort(faces, axis=1)
     order = np.lexsort((corners[:, 2], corners[:, 1], corners[:, 0]))  # stable: the first face leads its group
     ordered = corners[order]
@@ -76,13 +104,18 @@ def _coincident_faces(faces: Ints) -> Ints:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _degenerate_faces(mesh: Mesh) -> Ints:
+def _sides(triangles: Floats) -> tuple[Floats, Floats]:
+    """Two sides of each triangle, brought to sizes of one by a power of two; some of it may underflow."""
+    u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    exponent = np.frexp(np.maximum(np.abs(u), np.abs(v)).max(axis=1))[1][:, None]
+    return np.ldexp(u, -exponent), np.ldexp(v, -exponent)
+
+
+def degenerate_faces(mesh: Mesh) -> Ints:
+    """(k,) the faces of area exactly zero."""
     degenerate = ~topology.proper_faces(mesh)
     triangles = mesh.triangles
-    u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
-    # Sizes of one, triangle by triangle; what underflows then stays undecided below.
-    exponent = np.frexp(np.maximum(np.abs(u), np.abs(v)).max(axis=1))[1][:, None]
-    u, v = np.ldexp(u, -exponent), np.ldexp(v, -exponent)
+    u, v = _sides(triangles)
     has_area = np.zeros(len(triangles), dtype=bool)
     for i, j in ((1, 2), (2, 0), (0, 1)):
         left, right = u[:, i] * v[:, j], u[:, j] * v[:, i]
@@ -91,3 +124,41 @@ def _degenerate_faces(mesh: Mesh) -> Ints:
     for face in np.flatnonzero(~has_area & ~degenerate):
         degenerate[face] = collinear(*triangles[face].tolist())
     return np.flatnonzero(degenerate).astype(np.int32)
+
+
+def _cracks(points: Floats, open_edges: Ints, edges: Ints) -> Ints:
+    if len(open_edges) == 0:
+        return np.zeros((0, 2), dtype=np.int32)
+    return find_close_vertices(points, np.unique(open_edges), crack_reach(points, edges))
+
+
+def _slivers(mesh: Mesh, degenerate: Ints) -> Ints:
+    u, v = _sides(mesh.triangles)
+    longest = np.maximum.reduce([(side**2).sum(axis=1) for side in (u, v, v - u)])
+    thin = np.linalg.norm(np.cross(u, v), axis=1) < SLIVER * longest  # twice the area: side times height
+    thin[degenerate] = False
+    return np.flatnonzero(thin).astype(np.int32)
+
+
+def _coplanar_neighbours(mesh: Mesh, degenerate: Ints) -> Ints:
+    found = topology.edges(mesh)
+    pairs = found.start[:-1][np.diff(found.start) == 2]
+    first, second = found.face[pairs], found.face[pairs + 1]
+    has_area = np.ones(len(mesh.faces), dtype=bool)
+    has_area[degenerate] = False
+    both = has_area[first] & has_area[second]
+    first, second, ends = first[both], second[both], found.pairs[found.owner[pairs[both]]]
+    faces = topology.merged_faces(mesh).astype(np.int64)
+    here, there = (faces[some].sum(axis=1) - ends.sum(axis=1) for some in (first, second))
+    corners = mesh.vertices[np.stack([ends[:, 0], ends[:, 1], here, there], axis=1)]
+    along, u, v = (corners[:, k] - corners[:, 0] for k in (1, 2, 3))
+    size = np.abs(np.stack([along, u, v])).max(axis=(0, 2))
+    tolerance = np.minimum(ULPS * np.spacing(np.abs(corners).max(axis=(1, 2))), SLENDERNESS * size)
+    exponent = np.frexp(size)[1]
+    along, u, v = (np.ldexp(side, -exponent[:, None]) for side in (along, u, v))
+    # The volume is height times area for either face; both heights have to be small.
+    volume = np.abs(np.einsum("ij,ij->i", np.cross(along, u), v))
+    area = np.minimum(np.linalg.norm(np.cross(along, u), axis=1), np.linalg.norm(np.cross(along, v), axis=1))
+    flat = volume <= np.ldexp(tolerance, -exponent) * area
+    rows = np.stack([first[flat], second[flat]], axis=1)
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from impinge.geometry.triangulate import triangulate
 
 if TYPE_CHECKING:
     from impinge.geometry.diagnose import Diagnosis
+    from impinge.geometry.repair import Repair
 
 
 class Mesh(Memo):
@@ -79,7 +80,7 @@ class Mesh(Memo):
 
     def __reduce__(self) -> tuple[Callable[..., Mesh], tuple[Floats, Ints, Ints, bool]]:
         # What is derived can be derived again; it is often larger than the mesh, and a lock does not travel.
-        return _restore, (self.vertices, self.faces, self.polygon, self.solid)
+        return mesh_of_arrays, (self.vertices, self.faces, self.polygon, self.solid)
 
     @property
     def triangles(self) -> Floats:
@@ -156,6 +157,31 @@ class Mesh(Memo):
 
         return self.memo("diagnosis", diagnose)
 
+    def repair(self, tolerance: float | Literal["ulps"] | None = None) -> Repair:
+        """Mend what can be mended: a ``Repair`` with the new mesh, the faces it comes from, and what was done.
+
+        T-vertices get their edges, faces without area go where nothing is lost, coincident faces become one, winding
+        becomes consistent and, where the surface is closed, outward.  Holes stay open.  ``Mesh.polygon`` of the new
+        mesh names the same polygons as before.  No vertex moves, unless a tolerance is given: then vertices of open
+        edges that are that close to each other (``"ulps"``: as close as ``diagnose().cracks``) become one.
+
+        >>> lid = Mesh([[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0, 0], [1, -1, 0]], [[0, 1, 2], [0, 4, 3], [4, 1, 3]])
+        >>> lid.repair()
+        <Repair repaired: 1 T-vertices joined, 1 faces divided>
+        >>> lid.repair().mesh.faces.tolist()
+        [[3, 1, 2], [3, 2, 0], [0, 4, 3], [4, 1, 3]]
+        """
+        from impinge.geometry.repair import repair
+
+        return repair(self, tolerance)
+
+    def repaired(self, tolerance: float | Literal["ulps"] | None = None, solid: bool | None = None) -> Mesh:
+        """The mended mesh of ``repair``; ``solid=True`` declares it a solid, ``None`` keeps the present declaration."""
+        mended = self.repair(tolerance).mesh
+        if solid is None or solid == mended.solid:
+            return mended
+        return mesh_of_arrays(mended.vertices, mended.faces, mended.polygon, solid)
+
     def transformed(self, matrix: ArrayLike, solid: bool | None = None) -> Mesh:
         """A new mesh with an invertible affine (4, 4) matrix baked in: scale, shear and mirror are welcome.
 
@@ -176,7 +202,7 @@ class Mesh(Memo):
             moved = posed_vertices(affine, self.vertices)
         as_points(moved, "transformed vertices")
         faces = self.faces if handedness > 0 else self.faces[:, [0, 2, 1]]
-        return _restore(moved, np.ascontiguousarray(faces), self.polygon, self.solid if solid is None else solid)
+        return mesh_of_arrays(moved, np.ascontiguousarray(faces), self.polygon, self.solid if solid is None else solid)
 
     def __repr__(self) -> str:
         n, m = len(self.vertices), len(self.faces)
@@ -184,7 +210,8 @@ class Mesh(Memo):
         return f"Mesh({n} vertices, {m} triangle{'s' * (m != 1)}, {what})"
 
 
-def _restore(vertices: Floats, faces: Ints, polygon: Ints, solid: bool) -> Mesh:
+def mesh_of_arrays(vertices: Floats, faces: Ints, polygon: Ints, solid: bool) -> Mesh:
+    """A mesh over arrays that are valid and stay as they are: they become read-only."""
     mesh: Any = object.__new__(Mesh)
     mesh._fill(vertices, faces, polygon, solid)
     return mesh  # type: ignore[no-any-return]

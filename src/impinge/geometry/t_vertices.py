@@ -30,10 +30,11 @@ _MOST_PAIRS = 1 << 19
 _MORTON_BITS = 20
 
 
-def find_t_vertices(points: Floats, vertices: Ints, edges: Ints) -> Ints:
+def find_t_vertices(points: Floats, vertices: Ints, edges: Ints, tolerance: float = 0.0) -> Ints:
     """(k, 3) rows of vertex, edge start, edge end; sorted.
 
-    ``vertices`` are the candidates and ``edges`` (e, 2) the edges, both indices of points at distinct positions.
+    ``vertices`` are the candidates and ``edges`` (e, 2) the edges, both indices of points at distinct positions.  With
+    a tolerance, vertices count that are off by that much (or by a quarter of the edge's length, if that is less).
     """
     if len(edges) == 0:
         return np.zeros((0, 3), dtype=np.int32)
@@ -43,7 +44,7 @@ def find_t_vertices(points: Floats, vertices: Ints, edges: Ints) -> Ints:
     order = vertices[_morton_order(scaled[vertices])]
     tree = _boxes(scaled[order])
     starts = _run_starts(len(order), len(tree[-1].low))
-    search = _Search(scaled, edges, np.abs(scaled[order]).max(axis=0))
+    search = _Search(scaled, edges, np.abs(scaled[order]).max(axis=0), float(np.ldexp(tolerance, -exponent)))
 
     found = []
     stack: list[tuple[int, Longs, Longs]] = [
@@ -85,7 +86,7 @@ class _Level:
 class _Search:
     """What is computed once for each edge."""
 
-    def __init__(self, points: Floats, edges: Ints, reach: Floats) -> None:
+    def __init__(self, points: Floats, edges: Ints, reach: Floats, tolerance: float) -> None:
         self.points = points
         self.edges = edges
         a, b = points[edges[:, 0]], points[edges[:, 1]]
@@ -93,6 +94,7 @@ class _Search:
         largest = np.maximum(np.abs(a), np.abs(b)).max(axis=1)
         length = np.abs(self.along).max(axis=1)
         self.tolerance = np.minimum(ULPS * np.spacing(largest), SLENDERNESS * length)
+        self.tolerance = np.maximum(self.tolerance, np.minimum(tolerance, 0.25 * length))
         # Middles of edges and boxes, and their differences, are off by a few roundings of coordinates of each axis.
         self._rounding = 2.0**-49 * np.maximum(reach, np.abs(points[edges].reshape(-1, 3)).max(axis=0))
         room = self._rounding + 2.0 * self.tolerance[:, None]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from impinge.geometry.mesh import Mesh
 
 Longs = NDArray[np.int64]
+AnyInts = Ints | Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,15 @@ class Edges:
     def count(self, uses: Bools) -> Longs:
         """(e,) how many of the marked uses each edge has."""
         return np.bincount(self.owner[uses], minlength=len(self.pairs)).astype(np.int64, copy=False)
+
+    def faces_at(self, a: int, b: int) -> Ints:
+        """(k,) the faces at the edge between two vertices, in any order; none if there is no such edge."""
+        low, high = min(a, b), max(a, b)
+        first, last = np.searchsorted(self.pairs[:, 0], [low, low + 1])
+        at = int(first + np.searchsorted(self.pairs[first:last, 1], high))
+        if at == last or self.pairs[at, 1] != high:
+            return self.face[:0]
+        return self.face[self.start[at] : self.start[at + 1]]
 
     def only(self, chosen: Bools) -> Ints:
         """(k, 2) the pairs of the marked edges."""
@@ -156,9 +166,6 @@ def _find_face_adjacency(mesh: Mesh) -> Ints:
 
 
 def _find_components(mesh: Mesh) -> Ints:
-    from scipy.sparse import coo_array  # type: ignore[import-untyped]
-    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
-
     found = edges(mesh)
     chained = np.flatnonzero(np.diff(found.owner) == 0)
     faces = merged_faces(mesh)
@@ -168,10 +175,17 @@ def _find_components(mesh: Mesh) -> Ints:
     first_face_at[uses] = (np.arange(len(uses)) // 3)[::-1]  # the last assignment stays: the smallest face
     one = np.concatenate([found.face[chained], points])
     other = np.concatenate([found.face[chained + 1], first_face_at[faces[points, 0]]])
-    count = len(faces)
+    return read_only(connected_parts(len(faces), one, other))
+
+
+def connected_parts(count: int, one: AnyInts, other: AnyInts) -> Ints:
+    """(count,) a label for each thing: equal where a chain of pairs joins them; numbered by their first things."""
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+
     graph = coo_array((np.ones(len(one), dtype=np.int8), (one, other)), shape=(count, count))
     _, label = connected_components(graph, directed=False)
-    _, first_face, label = np.unique(label, return_index=True, return_inverse=True)
-    rank = np.empty(len(first_face), dtype=np.int32)
-    rank[np.argsort(first_face)] = np.arange(len(first_face), dtype=np.int32)
-    return read_only(rank[label])
+    _, first, label = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return rank[label]

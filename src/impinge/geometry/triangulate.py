@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.geometry.cast import Bools, Floats, Ints
-from impinge.geometry.integers import ORIENT2D_BOUND, SAFE_FROM_UNDERFLOW, newell_normal, orient2d
+from impinge.geometry.integers import SAFE_FROM_UNDERFLOW, newell_normal, orient2d
+from impinge.geometry.turns import turns
 
 Longs = NDArray[np.int64]
 
@@ -102,16 +103,9 @@ def _project(vertices: Floats, corners: Ints, starts: Longs, large: Longs) -> tu
 def _judge(local: Longs, plane: Floats, sure: Bools, starts: Longs, first: Longs, polygon: Ints) -> tuple[Bools, Bools]:
     """For each polygon: whether all its triangles turn left, and whether none turns right."""
     a, b, c = (plane[local[:, i] + starts[polygon]] for i in range(3))
-    left = (a[:, 0] - c[:, 0]) * (b[:, 1] - c[:, 1])
-    right = (a[:, 1] - c[:, 1]) * (b[:, 0] - c[:, 0])
-    determinant = left - right
-    size = np.abs(determinant)
-    turn = np.sign(determinant).astype(np.int8)
-    decided = (size > ORIENT2D_BOUND * (np.abs(left) + np.abs(right))) & (size > SAFE_FROM_UNDERFLOW)
-    # Repeated corners give two products with a factor that is exactly zero.
-    decided |= ((a[:, 0] == c[:, 0]) | (b[:, 1] == c[:, 1])) & ((a[:, 1] == c[:, 1]) | (b[:, 0] == c[:, 0]))
-    for i in np.flatnonzero(~decided & sure[polygon]):
-        turn[i] = orient2d(*a[i].tolist(), *b[i].tolist(), *c[i].tolist())
+    turn = np.zeros(len(local), dtype=np.int8)
+    known = sure[polygon]
+    turn[known] = turns(a[known], b[known], c[known])
     worst = np.minimum.reduceat(turn, first[:-1])
     return sure & (worst > 0), sure & (worst >= 0)
 

@@ -29,6 +29,7 @@ VERBS = {
     "penetration": ("hulls", "closest", "pieces", "penetration"),
     "broad_phase": ("hulls", "broad phases", "boxes"),
     "check": ("trees", "construction", "solids", "distance", "contacts", "single look"),
+    "incremental": ("hulls", "caps"),
     "World": (
         "trees", "construction", "solids", "collides", "distance", "contacts", "closer_than", "hulls", "closest",
         "broad phases", "boxes", "world",
@@ -115,6 +116,12 @@ def _compile_single_look() -> None:
     world.detect("distance", within=1.0)
 
 
+def _compile_caps() -> None:
+    from impinge.incremental.solid_features import solid_features
+
+    solid_features(Mesh(_TETRAHEDRON.vertices, _TETRAHEDRON.faces[1:]), caps="triangulation")
+
+
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
     def compile_kernel() -> None:
         if not config.DISABLE_JIT:
@@ -144,6 +151,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "boxes": _compile_boxes,
     "world": _compile_world,
     "single look": _compile_single_look,
+    "caps": _compile_caps,
 }
 
 _MEANWHILE = ("distance", "contacts", "closer_than", "closest")

@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "table1": "Lin et al. 1996, Table 1: pipes and torus, falling and bouncing",
     "torpedo": "Lin et al. 1996, Fig. 6: the torpedo at rest in its pivot",
     "combs": "Ponamgi et al. 1997, Fig. 1: comb polyhedra, the worst case",
+    "caps": "Ponamgi et al. 1995, Figs. 7 to 9: hull features, concavities, boundary loops and caps",
     "volumes": "Lin et al. 1996, section 5: oriented boxes, axis-aligned boxes and spheres",
     "coherence": "Mirtich 1997, Fig. 10: a sphere turns beside a cube; Lin-Canny, V-Clip and GJK",
     "satellite": "Mirtich 1997, section 3.2: features passed in an orbit and in a straight fall",
