@@ -64,14 +64,15 @@ def with_seconds(course: chain.Course, seconds: dict[str, float]) -> chain.Cours
 def test_verdicts_on_the_chain(courses: list[chain.Course]) -> None:
     two, eight = courses
     fast = with_seconds(two, {chain.NONE: 8.0, chain.OCTREE: 2.0, chain.VARIANT: 1.0})
-    large = with_seconds(eight, {chain.NONE: 9.0, chain.OCTREE: 8.0, chain.VARIANT: 8.5})
-    three, same, quicker, slower, grown, also_grown = chain.findings([fast, large])[1:]
-    assert "4.00 here, 3.21 in the paper; this holds" in three
-    assert "8.00 here, 3.75 in the paper; this holds" in same
-    assert "2.00 here, 1.17 in the paper; this holds" in quicker
-    assert "0.94 here, 1.21 in the paper; this does not hold" in slower
-    assert "4.00 here, 3.29 in the paper; this holds" in grown
-    assert "8.50 here, 3.17 in the paper; this does not hold" in also_grown
+    pairs = eight.pairs / two.pairs
+    large = with_seconds(eight, {chain.NONE: 9.0, chain.OCTREE: pairs, chain.VARIANT: 1.25 * pairs})
+    three, same, quicker, slower, less, more = chain.findings([fast, large])[1:]
+    assert "4.00 times as long here, 3.21 in the paper; this holds" in three
+    assert "8.00 times as long here, 3.75 in the paper; this holds" in same
+    assert "2.00 times as long here, 1.17 in the paper; this holds" in quicker
+    assert "0.80 times as long here, 1.21 in the paper; this does not hold" in slower
+    assert "2.00 times as long here, 2.13 in the paper; this holds" in less
+    assert "0.80 times as long here, 2.21 in the paper; this does not hold" in more
 
 
 def test_a_search_that_loses_contacts_is_found_out() -> None:

@@ -78,11 +78,12 @@ def linked(pose_a: ArrayLike, pose_b: ArrayLike) -> Bools:
 
 
 def near_pairs(placed: Floats) -> list[tuple[int, int]]:
-    """Which rings (n, 4, 4) are so near that the balls around them overlap."""
-    middles = placed[:, :3, 3]
+    """Which rings (n, 4, 4) have overlapping boxes."""
+    axis = placed[:, :3, 2]
+    reach = RADIUS * np.sqrt(np.maximum(1.0 - axis**2, 0.0)) + TUBE_RADIUS
     first, second = np.triu_indices(len(placed), 1)
-    gap = np.linalg.norm(middles[first] - middles[second], axis=1)
-    close = gap <= 2.0 * (RADIUS + TUBE_RADIUS)
+    gap = np.abs(placed[first, :3, 3] - placed[second, :3, 3]) - (reach[first] + reach[second])
+    close = (gap <= 0.0).all(axis=1)
     return list(zip(first[close].tolist(), second[close].tolist(), strict=True))
 
 
