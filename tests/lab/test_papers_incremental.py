@@ -93,7 +93,7 @@ def test_a_search_that_loses_contacts_is_found_out() -> None:
 
 def test_the_insertion_in_small(tmp_path: Path) -> None:
     cases = [(threads, "coarse", way) for way in insertion.WAYS for threads in (3, 6)]
-    rows = [insertion.measure(*case, steps_a_turn=30, rounds=1) for case in cases]
+    rows = insertion.measure([insertion.Insertion(*case, steps_a_turn=30) for case in cases], rounds=1)
     for row in rows:
         assert 0 < row.touching <= row.steps <= row.contacts + row.steps
         assert 0.0 < row.closest < 1.0
@@ -134,7 +134,7 @@ def test_methods_that_disagree_are_found_out(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(insertion, "METHODS", ("obb", "auto"))
     monkeypatch.setattr(insertion, "asked", lambda pair, path: (next(answers), 0, 1.0))
     with pytest.raises(RuntimeError, match="different contacts"):
-        insertion.measure(3, "fine", insertion.STRAIGHT, most=10, rounds=1)
+        insertion.Insertion(3, "fine", insertion.STRAIGHT, most=10).walk()
 
 
 def test_the_commands_in_small(

@@ -43,7 +43,7 @@ STEEPEST = 1.2
 
 _STRETCH = 40
 """Steps that one method walks before it is another's turn."""
-_ROUNDS = 3
+_ROUNDS = 5
 _EVERY = 6
 """Critical points are compared with the exact contacts at every so many steps."""
 
@@ -68,39 +68,60 @@ class Row:
     missed: Missed
 
 
-def measure(
-    threads: int, ratio: str, way: str, steps_a_turn: int = STEPS_A_TURN, most: int | None = None, rounds: int = _ROUNDS
-) -> Row:
-    """Every stretch of the way is walked by all methods in turn, and the best round of each stretch counts.
+class Insertion:
+    """One way in, to be walked several times; the best time of each stretch counts."""
 
-    ``most`` makes it go the whole way in fewer steps.
-    """
-    made = screw(threads, RATIOS[ratio])
-    bolt, nut = made.bolt(), made.nut()
-    path = WAYS[way](made, steps_a_turn)
-    path = path[:: -(-len(path) // (most or len(path)))]
-    starts = range(0, len(path), _STRETCH)
-    best = np.full((len(METHODS), len(starts)), np.inf)
-    answers = np.zeros((len(METHODS), len(starts), 2), dtype=np.int64)
-    closest = np.inf
-    for _ in range(rounds):
-        pairs = [impinge.Pair(bolt, nut, method=method) for method in METHODS]
+    def __init__(
+        self, threads: int, ratio: str, way: str, steps_a_turn: int = STEPS_A_TURN, most: int | None = None
+    ) -> None:
+        """``most`` makes it the whole way in fewer steps."""
+        self.threads, self.ratio, self.way = threads, ratio, way
+        self.screw = screw(threads, RATIOS[ratio])
+        self.bolt, self.nut = self.screw.bolt(), self.screw.nut()
+        path = WAYS[way](self.screw, steps_a_turn)
+        self.path: Floats = path[:: -(-len(path) // (most or len(path)))]
+        self._starts = range(0, len(self.path), _STRETCH)
+        self._best = np.full((len(METHODS), len(self._starts)), np.inf)
+        self._closest = np.inf
+
+    def walk(self) -> None:
+        """Once, by all methods, which take turns after each stretch."""
+        pairs = [impinge.Pair(self.bolt, self.nut, method=method) for method in METHODS]
         for pair in pairs:
-            asked(pair, path[:1])
-        for column, first in enumerate(starts):
+            asked(pair, self.path[:1])
+        self._answers = np.zeros((len(METHODS), len(self._starts), 2), dtype=np.int64)
+        for column, first in enumerate(self._starts):
             for row, pair in enumerate(pairs):
                 begin = time.perf_counter()
-                contacts, touching, near = asked(pair, path[first : first + _STRETCH])
-                best[row, column] = min(best[row, column], time.perf_counter() - begin)
-                answers[row, column] = contacts, touching
-                closest = min(closest, near)
-    if (answers != answers[0]).any():
-        raise RuntimeError(f"{threads} threads, {ratio}, {way}: the methods find different contacts")
-    contacts, touching = answers[0].sum(axis=0).tolist()
-    seconds = {method: float(best[row].sum() / len(path)) for row, method in enumerate(METHODS)}
-    missed = compare(made, bolt, nut, path[::_EVERY])
-    polygons = int(bolt.polygon.max()) + 1, int(nut.polygon.max()) + 1
-    return Row(threads, ratio, way, polygons, len(path), touching, contacts, closest, seconds, missed)
+                contacts, touching, near = asked(pair, self.path[first : first + _STRETCH])
+                self._best[row, column] = min(self._best[row, column], time.perf_counter() - begin)
+                self._answers[row, column] = contacts, touching
+                self._closest = min(self._closest, near)
+        if (self._answers != self._answers[0]).any():
+            raise RuntimeError(f"{self.threads} threads, {self.ratio}, {self.way}: the methods find different contacts")
+
+    def row(self) -> Row:
+        contacts, touching = self._answers[0].sum(axis=0).tolist()
+        return Row(
+            self.threads,
+            self.ratio,
+            self.way,
+            polygons=(len(self.bolt.faces), len(self.nut.faces)),
+            steps=len(self.path),
+            touching=touching,
+            contacts=contacts,
+            closest=self._closest,
+            seconds=dict(zip(METHODS, (self._best.sum(axis=1) / len(self.path)).tolist(), strict=True)),
+            missed=compare(self.screw, self.bolt, self.nut, self.path[::_EVERY]),
+        )
+
+
+def measure(insertions: Sequence[Insertion], rounds: int = _ROUNDS) -> list[Row]:
+    """Walked one after the other in each round, so that all share whatever else the machine does."""
+    for _ in range(rounds):
+        for insertion in insertions:
+            insertion.walk()
+    return [insertion.row() for insertion in insertions]
 
 
 def asked(pair: impinge.Pair, path: Floats) -> tuple[int, int, float]:
@@ -239,8 +260,9 @@ def _draw_section(scene: Axes, made: Screw, bolt: Mesh, nut: Mesh, path: Floats,
 def run(steps: int | None, out: Path) -> None:
     """The command; ``steps`` is the most steps of each insertion."""
     console = titled_console("Threaded insertion, Ponamgi, Manocha and Lin 1995, Table 2")
-    cases = list(product(PAPER, RATIOS, WAYS))
-    rows = [measure(*case, most=steps) for case in track(cases, "insertion", transient=True, console=console)]
+    rows = []
+    for ratio, way in track(list(product(RATIOS, WAYS)), "insertion", transient=True, console=console):
+        rows += measure([Insertion(threads, ratio, way, most=steps) for threads in PAPER])
     console.print(table(rows))
     console.print(critical_table(rows))
     say(console, findings(rows))
