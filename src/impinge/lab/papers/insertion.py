@@ -229,18 +229,19 @@ def picture(rows: Sequence[Row], path: Path) -> Path:
     bolt, nut = made.bolt(), made.nut()
     for scene, name in zip(plots, WAYS, strict=False):
         _draw_section(scene, made, bolt, nut, WAYS[name](made, STEPS_A_TURN), name)
-    for (ratio, way), style in zip(kinds_of(rows), ("o", "s", "^", "x"), strict=False):
+    for number, (ratio, way) in enumerate(kinds_of(rows)):
         own = chosen(rows, ratio, way)
-        for method, line in zip(own[0].seconds, ("-", ":"), strict=False):
-            polygons, times = [sum(row.polygons) for row in own], [1e3 * row.seconds[method] for row in own]
-            plots[2].loglog(polygons, times, style + line, label=f"{method}, {ratio}, {way}")
+        polygons = [sum(row.polygons) for row in own]
+        for method, style in zip(own[0].seconds, ("o-", "x:"), strict=False):
+            times = [1e3 * row.seconds[method] for row in own]
+            plots[2].loglog(polygons, times, style, color=f"C{number}", label=f"{method}, {ratio}, {way}")
     polygons = sorted({sum(row.polygons) for row in rows})
     first = max(1e3 * value for row in rows if sum(row.polygons) == polygons[0] for value in row.seconds.values())
     plots[2].loglog(polygons, [first * count / polygons[0] for count in polygons], "--", color="0.6", label="linear")
     plots[2].set_xlabel("polygons of bolt and nut")
     plots[2].set_ylabel("milliseconds a step")
     plots[2].grid(visible=True, which="both", alpha=0.3)
-    plots[2].legend(fontsize=8)
+    plots[2].legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return drawing.save(canvas, path)
 
 
