@@ -206,7 +206,8 @@ def test_the_torpedo_rests_on_all_its_rollers(tmp_path: Path) -> None:
 def test_every_experiment_is_listed_and_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     convex = {"arithmetic", "coherence", "satellite"}
     broad = {"icollide", "hashing", "culling", "resting", "allpairs"}
-    assert set(EXPERIMENTS) == {"table1", "torpedo", "combs", "caps", "volumes"} | convex | broad
+    incremental = {"caps", "chain", "insertion"}
+    assert set(EXPERIMENTS) == {"table1", "torpedo", "combs", "volumes"} | convex | broad | incremental
     assert main(["combs", "--steps", "2", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "8 x 8" in printed

@@ -13,6 +13,8 @@ from impinge.errors import MissingExtra
 EXPERIMENTS = {
     "table1": "Lin et al. 1996, Table 1: pipes and torus, falling and bouncing",
     "torpedo": "Lin et al. 1996, Fig. 6: the torpedo at rest in its pivot",
+    "chain": "Ponamgi et al. 1995, Table 1: a chain of interlocked rings, by several hierarchies",
+    "insertion": "Ponamgi et al. 1995, Table 2: a bolt is screwed into a nut; critical points on its crest",
     "combs": "Ponamgi et al. 1997, Fig. 1: comb polyhedra, the worst case",
     "caps": "Ponamgi et al. 1995, Figs. 7 to 9: hull features, concavities, boundary loops and caps",
     "volumes": "Lin et al. 1996, section 5: oriented boxes, axis-aligned boxes and spheres",
