@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -254,6 +254,7 @@ else:
 _THREE = (types.int64,) * 3
 
 
+@cache
 def address_of_kernel(function: Any) -> Any:
     """Where the machine code of a kernel of three integers begins; it is compiled, or loaded, for that.
 
