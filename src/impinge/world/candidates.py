@@ -44,7 +44,10 @@ class Candidates:
         return self._pair_count
 
     def renew(self, objects: Objects, takes_part: Bools, clearances: Floats) -> None:
-        """Objects or rules have changed; ``clearances`` are the largest that each object may have."""
+        """Objects or rules have changed; ``clearances`` are the largest that each object may have.
+
+        Boxes are those of the poses now, whoever has moved.
+        """
         numbers = np.flatnonzero(takes_part)
         self._body_boxes = BodyBoxes([objects.shapes[i].body for i in numbers.tolist()], kind=self._kind)
         self.tight = np.zeros((len(objects), 2, 3))
@@ -77,6 +80,7 @@ class Candidates:
         self._world_id_of[self._broad_id_of[numbers]] = ids
         self._in_order = bool((np.diff(self._broad_id_of[numbers]) > 0).all())
         self._movable = int(np.count_nonzero(~objects.fixed[numbers]))
+        self._note_moved(numbers[~objects.fixed[numbers]])
 
     def _grown(self, numbers: NDArray[np.intp]) -> Floats:
         boxes = self.tight[numbers]
@@ -88,9 +92,12 @@ class Candidates:
         """New boxes of objects (numbers, ascending) that moved."""
         moved = moved[(self._place[moved] >= 0) & ~objects.fixed[moved]]
         self.tight[moved] = self._body_boxes.boxes(objects.poses[moved], which=self._place[moved])
-        if self._all_pairs is None and not self._in_order:
-            moved = moved[np.argsort(self._broad_id_of[moved])]
-        self._moved = moved
+        if self._all_pairs is None:
+            self._note_moved(moved)
+
+    def _note_moved(self, moved: NDArray[np.intp]) -> None:
+        """The broad phase takes boxes in the order of its own ids."""
+        self._moved = moved if self._in_order else moved[np.argsort(self._broad_id_of[moved])]
 
     def pairs(self) -> Keys:
         """All pairs whose grown boxes overlap, sorted."""

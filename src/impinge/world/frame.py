@@ -31,8 +31,6 @@ class FrameStatistics:
     """Pairs whose hulls were compared,"""
     apart_by_hulls: int
     """and how many of them the hulls showed to be apart."""
-    decided_by_features: int
-    """Pairs with a yes from features of the hulls that belong to both models, without trees."""
     tree_pairs: int
     """Pairs whose triangles were compared by trees."""
     box_tests: int

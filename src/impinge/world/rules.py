@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.broadphase.pair_keys import as_keys
+from impinge.broadphase.pair_keys import Keys, as_keys
 from impinge.geometry.cast import Bools, Floats
 
 
@@ -37,21 +38,36 @@ class Who:
 Pair = tuple[Who, Who]
 
 
+class _Sorted(NamedTuple):
+    """The rules as pairs are judged by them."""
+
+    with_groups: list[tuple[Pair, Rule]]
+    """Those that count more come later."""
+    keys: Keys
+    """Ascending: the pairs of objects that have a rule of their own; there may be thousands."""
+    allowed: Bools
+    clearances: Floats
+    """NaN for that of the world."""
+
+
 class Rules:
     """All rules of a world.  Objects are known by their ids, groups by numbers from 0 on."""
 
     def __init__(self) -> None:
         self._rules: dict[Pair, Rule] = {}
+        self._sorted: _Sorted | None = None
 
     def set(self, a: Who, b: Who, rule: Rule) -> None:
         pair = (a, b) if a <= b else (b, a)
         self._rules.pop(pair, None)  # the last one counts, in the order of the dictionary
         self._rules[pair] = rule
+        self._sorted = None
 
     def forget(self, identity: int) -> None:
         """An object is no more."""
         gone = Who(False, identity)
         self._rules = {pair: rule for pair, rule in self._rules.items() if gone not in pair}
+        self._sorted = None
 
     def __iter__(self) -> Iterator[tuple[Pair, Rule]]:
         return iter(self._rules.items())
@@ -78,22 +94,20 @@ class Rules:
         clearances = np.full(len(pairs), clearance)
         if not self._rules or len(pairs) == 0:
             return looked_at, clearances
+        if self._sorted is None:
+            self._sorted = _as_sorted(self._rules)
+        rules = self._sorted
         sides = ids[pairs], groups[pairs]
-        of_objects: dict[int, Rule] = {}
-        for (a, b), rule in sorted(self._rules.items(), key=_objects_in):
-            if not (a.is_group or b.is_group):
-                of_objects[int(as_keys(np.array([[a.number, b.number]]))[0])] = rule
-                continue
+        for (a, b), rule in rules.with_groups:
             concerned = self._concerned(a, b, sides)
             looked_at[concerned] = not rule.allowed
             clearances[concerned] = clearance if rule.clearance is None else rule.clearance
-        # There may be as many of these as pairs.
-        known = np.array(sorted(of_objects), dtype=np.int64)
         keys = as_keys(np.sort(sides[0], axis=1))
-        for place in np.flatnonzero(np.isin(keys, known)).tolist():
-            rule = of_objects[int(keys[place])]
-            looked_at[place] = not rule.allowed
-            clearances[place] = clearance if rule.clearance is None else rule.clearance
+        concerned = np.isin(keys, rules.keys)
+        place = np.searchsorted(rules.keys, keys[concerned])
+        looked_at[concerned] = ~rules.allowed[place]
+        own = rules.clearances[place]
+        clearances[concerned] = np.where(np.isnan(own), clearance, own)
         return looked_at, clearances
 
     def left_out(self, ids: NDArray[np.int64], groups: NDArray[np.int64]) -> Bools:
@@ -134,3 +148,14 @@ class Rules:
 def _objects_in(item: tuple[Pair, Rule]) -> int:
     """How many of the two are objects; sorting keeps the order of those with as many."""
     return sum(not who.is_group for who in item[0])
+
+
+def _as_sorted(rules: dict[Pair, Rule]) -> _Sorted:
+    items = sorted(rules.items(), key=_objects_in)
+    first = next((i for i, item in enumerate(items) if _objects_in(item) == 2), len(items))
+    of_objects = items[first:]
+    numbers = np.array([[who.number for who in pair] for pair, _ in of_objects], dtype=np.int64).reshape(-1, 2)
+    clearances = np.array([np.nan if rule.clearance is None else rule.clearance for _, rule in of_objects])
+    allowed = np.array([rule.allowed for _, rule in of_objects], dtype=np.bool_)
+    order = np.argsort(as_keys(numbers))
+    return _Sorted(items[:first], as_keys(numbers)[order], allowed[order], clearances[order])

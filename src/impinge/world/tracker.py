@@ -65,7 +65,6 @@ class Counts:
     asked: int
     hull_pairs: int = 0
     apart_by_hulls: int = 0
-    decided_by_features: int = 0
     tree_pairs: int = 0
     box_tests: int = 0
     triangle_tests: int = 0
@@ -116,7 +115,8 @@ class Tracker:
         if renewed:
             self._renew(objects, rules, reach)
             self._seen = state
-        self._candidates.move(objects, moved)
+        else:
+            self._candidates.move(objects, moved)
         clock.stage("boxes")
         keys = self._candidates.pairs()
         clock.stage("broad phase")
