@@ -18,6 +18,9 @@ import pytest
 import impinge
 from impinge import jit
 from impinge.broadphase.choice import MEMBERS, broad_phase
+from impinge.incremental.box_updates import world_boxes
+from impinge.incremental.hierarchy import Hierarchy
+from impinge.incremental.incremental_search import handle_of as box_handle_of
 from impinge.incremental.solid_features import solid_features
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
@@ -26,6 +29,7 @@ from impinge.trees.box_fit import FITS
 from impinge.trees.obb import SPLITS, OBBTree
 from impinge.trees.sphere import SphereTree
 from impinge.world.body_boxes import BodyBoxes
+from impinge.world.incremental_pair import IncrementalPair
 
 needs_jit = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
 
@@ -38,22 +42,23 @@ ENTRY_KERNELS = {
     "impinge.world.tight_boxes": 1,
     "impinge.world.fixed_cubes": 1,
     "impinge.world.vertex_boxes": 1,
-    # A world: where objects are put; hulls of all pairs; trees of all pairs.
+    # A world: where objects are put; hulls of all pairs; red features of hulls that overlap; trees of all pairs.
     "impinge.world.placing": 1,
     "impinge.world.hull_stage": 1,
+    "impinge.world.red_stage": 1,
     "impinge.world.tree_stage": 1,
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
     # All questions about convex pieces 1.
     "impinge.trees": 4 * 3 + 2 + 3 + 2 + 1,
+    # Contacts, distances, boxes of all nodes, trimmed faces, regions; caps by triangulation of boundary vertices.
+    "impinge.incremental": 5 + 1,
     # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
     "impinge.convex": 2 + 3,
     # Boxes checked, sets of pairs compared, changed and listed.  Brute force 1; sweep and prune: sorting, new objects;
     # spatial hash: sizes, from scratch, with coherence, removals; tree: order, fit, overlaps within and between, for a
     # box, for a ray; its list: reach, motion, listing, who has left, who overlaps, merging.
     "impinge.broadphase": 4 + 1 + 2 + 4 + 6 + 6,
-    # Caps by triangulation of boundary vertices.
-    "impinge.incremental": 1,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
@@ -234,13 +239,14 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
     closed = batch.copy()
     closed.flags.writeable = False
     pair = impinge.Pair(cube, copied)
+    kept = IncrementalPair(cube, copied, region="walk")
     single = batch[0]
     for poses in (
         (), (None, batch), (batch,), (batch, batch), (closed,), (np.asfortranarray(batch), closed[:1]),
         (single,), (closed[0], np.eye(4)), (single.tolist(), batch[1:]), (np.float32(batch * 0 + np.eye(4)),),
     ):  # fmt: skip
         for a, b in ((cube, copied), (copied, cube)):
-            for method in ("obb", "brute"):
+            for method in ("obb", "incremental", "brute"):
                 impinge.collides(a, b, *poses, method=method)
                 impinge.contacts(a, b, *poses, method=method, workers=2)
                 impinge.contacts(a, b, *poses, method=method, max_contacts=2)
@@ -252,6 +258,8 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         pair.contacts(*poses)
         pair.distance(*poses)
         pair.closer_than(0.5, *poses)
+        kept.contacts(*poses), kept.distance(*poses)
+    world_boxes(box_handle_of(cube, Hierarchy(threshold=1, faces="trimmed")), single)
     for mesh in (cube, copied, *pickle.loads(pickle.dumps((cube, copied)))):
         for fit in FITS:
             for split in SPLITS:
@@ -277,14 +285,15 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
             for some in (batch, closed, np.asfortranarray(batch), batch.tolist(), np.float32(batch * 0 + np.eye(4))):
                 body_boxes.boxes(some)
             BodyBoxes([], kind=kind, axes=axes).boxes(batch[:0])
-    world = impinge.World()
-    for body in (cube, copied, *hulls):
-        world.add(body, single)
-    for some in (np.repeat(closed[:1], 4, axis=0), [np.eye(4).tolist()] * 4, np.float32(np.stack([np.eye(4)] * 4))):
-        world.set_poses(some)
-        for query in ("collides", "contacts", "distance", "closer_than"):
-            world.detect(query)
-    world.move(0, closed[1])
+    for tracked in ("gjk", "vclip"):
+        world = impinge.World(hulls=tracked)
+        for body in (cube, copied, *hulls):
+            world.add(body, single)
+        for some in (np.repeat(closed[:1], 4, axis=0), [np.eye(4).tolist()] * 4, np.float32(np.stack([np.eye(4)] * 4))):
+            world.set_poses(some)
+            for query in ("collides", "contacts", "distance", "closer_than"):
+                world.detect(query)
+        world.move(0, closed[1])
     boxes = rng.uniform(size=(5, 2, 3)).cumsum(axis=1)
     closed_boxes = boxes[:3].copy()
     closed_boxes.flags.writeable = False

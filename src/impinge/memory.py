@@ -12,6 +12,7 @@ are the numpy arrays themselves.
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Callable
 from math import prod
@@ -110,12 +111,22 @@ def data_of(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
     return value if isinstance(kind, Table) else context.make_array(kind)(context, builder, value).data
 
 
+_first_byte = ctypes.c_char.from_buffer
+
+
 def address_of(array: Any) -> Any:
     """Where the numbers of a contiguous array are: an integer costs a kernel call 30 ns, an array 100.
 
     In plain Python the array itself.
     """
-    return array if config.DISABLE_JIT else array.ctypes.data
+    if config.DISABLE_JIT:
+        return array
+    try:
+        return ctypes.addressof(_first_byte(array))  # 0.4 us
+    except (TypeError, ValueError):  # not writable, or empty
+        if not array.flags.c_contiguous:
+            raise ValueError(f"an array of shape {array.shape} is not contiguous") from None
+        return array.ctypes.data  # 1.5 us
 
 
 def table(dtype: Any, *row_shape: int) -> Callable[[Any, Any], Any]:

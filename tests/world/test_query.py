@@ -360,7 +360,7 @@ def test_good_clearance(clearance: Any) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_unknown_method(verb: str) -> None:
-    with pytest.raises(ValueError, match=r"method 'quick'.*auto, obb, brute"):
+    with pytest.raises(ValueError, match=r"method 'quick'.*auto, obb, incremental, brute"):
         VERBS[verb](UNIT, UNIT, method="quick")
 
 

@@ -48,7 +48,11 @@ def test_all_parts_once(compiled: list[str]) -> None:
     warmup.compile_everything(lambda done, total: steps.append((done, total)))
     assert sorted(compiled) == sorted(warmup.PARTS)
     assert steps == [(i, len(compiled)) for i in range(len(compiled) + 1)]
-    assert _NoProcess.commands == [["-m", "impinge.world.warmup", "distance", "contacts", "closer_than", "closest"]]
+    assert _NoProcess.commands == [["-m", "impinge.world.warmup", *warmup._MEANWHILE]]
+    # The second process works while the first one has something of its own to do.
+    places = [compiled.index(name) for name in warmup._MEANWHILE]
+    assert places == list(range(places[0], places[0] + len(places)))
+    assert places[0] > len(compiled) // 3
 
 
 def test_only_what_a_verb_needs(compiled: list[str]) -> None:

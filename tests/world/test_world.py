@@ -15,6 +15,7 @@ import impinge
 from impinge.geometry.cast import Floats
 from impinge.lab.scenes.poses import poses, random_turns
 from impinge.lab.scenes.shapes import box, torus
+from impinge.world.contact_store import ContactStore
 from impinge.world.world import World
 
 CUBE = box(1, 1, 1)
@@ -89,7 +90,7 @@ def assert_same_contacts(frame: impinge.Frame, pair: int, expected: impinge.Cont
         assert np.array_equal(getattr(frame.contacts, name)[own], getattr(expected, name)), name
 
 
-@pytest.mark.parametrize("hulls", ["gjk", "vclip", "lin-canny", None])
+@pytest.mark.parametrize("hulls", ["auto", "gjk", "vclip", "lin-canny", None])
 @pytest.mark.nojit_slow
 def test_all_queries_along_a_motion_of_some(hulls: str | None) -> None:
     rng = np.random.default_rng(3)
@@ -316,7 +317,7 @@ def test_one_thread_at_a_time() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with world._alone():
+        with world._alone:
             entered.set()
             leave.wait(10.0)
 
@@ -368,6 +369,26 @@ def test_more_contacts_than_there_is_room_for() -> None:
     assert len(frame.contacts) > 1 << 15
     for i, (a, b) in enumerate(frame.pairs.tolist()):
         assert_same_contacts(frame, i, impinge.contacts(ring, ring, world[a].pose, world[b].pose))
+
+
+def test_an_interrupted_frame_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.add(CUBE)
+    world.add(CUBE, at(5.0))
+    assert len(world.detect("contacts")) == 0
+    world.add(CUBE, at(0.5))
+
+    def interrupt(self: ContactStore, pairs: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ContactStore, "of", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            world.detect("contacts")
+    frame = world.detect("contacts")
+    assert frame.began.tolist() == frame.pairs.tolist() == [[0, 2]]
+    world.move(2, at(10.0))
+    assert world.detect("contacts").ended.tolist() == [[0, 2]]
 
 
 def test_wrong_input() -> None:

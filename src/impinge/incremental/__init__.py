@@ -1,1 +1,1 @@
-"""Incremental solid models: what of a body lies on its convex hull, and what is hidden below it."""
+"""Incremental solid models: hulls and concavities, hierarchies of boxes over them, hierarchical sweep and prune."""

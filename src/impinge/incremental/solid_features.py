@@ -102,6 +102,16 @@ def solid_features(mesh: Mesh, caps: Method = "subtraction") -> SolidFeatures:
     return mesh.memo(("solid_features", caps), lambda mesh: _make(hull_surface(mesh), caps))
 
 
+def coarse_subsets(mesh: Mesh) -> tuple[Subset, ...]:
+    """The subsets alone, those of hull features within some ulps, without loops and caps; kept with the mesh."""
+    return mesh.memo("coarse_subsets", _coarse_subsets)
+
+
+def _coarse_subsets(mesh: Mesh) -> tuple[Subset, ...]:
+    surface = hull_surface(mesh)
+    return _subsets(surface, faces_near_hull(surface))[1]
+
+
 def _make(surface: HullSurface, method: Method) -> SolidFeatures:
     subset, subsets = _subsets(surface, surface.hull_face >= 0)
     boundary = find_boundary(surface, subset)
@@ -114,7 +124,7 @@ def _make(surface: HullSurface, method: Method) -> SolidFeatures:
         hull_face=read_only(surface.hull_face),
         subset=read_only(subset),
         subsets=subsets,
-        coarse_subsets=_subsets(surface, faces_near_hull(surface))[1],
+        coarse_subsets=coarse_subsets(surface.mesh),
         boundary=boundary,
         caps=tuple(caps),
         reached_starts=starts,

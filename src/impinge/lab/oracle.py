@@ -71,6 +71,20 @@ def meets_batch(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
     return answer
 
 
+def integers_meet(a: Array, b: Array) -> NDArray[np.bool_]:
+    """``meets_batch`` for triangles (k, 3, 3) of Python integers of any size.
+
+    >>> flat = np.array([[[0, 0, 0], [10**40, 0, 0], [0, 10**40, 0]]], dtype=object)
+    >>> bool(integers_meet(flat, flat + [0, 10**40, 0])[0]), bool(integers_meet(flat, flat + [1, 10**40, 0])[0])
+    (True, False)
+    """
+    first, second = (
+        tuple(tuple(corners[:, i, j] for j in range(3)) for i in range(3)) for corners in (a - a[:, :1], b - a[:, :1])
+    )
+    answer: NDArray[np.bool_] = _kinds_of_integers(first, second) != DISJOINT  # type: ignore[arg-type]
+    return answer
+
+
 def kinds(a: ArrayLike, b: ArrayLike) -> NDArray[np.int8]:
     """``kind`` for batches (k, 3, 3), with DISJOINT = -1."""
     pairs_a, pairs_b = _checked(a), _checked(b)

@@ -86,12 +86,12 @@ def _posed(poses, side, triangles, i, vertex):
 
 
 @inlined
-def posed_triangle(poses, side, body, i):
-    """A triangle of a (side 0) or b (side 1) in world coordinates; the order of operations is that of geometry.pose."""
+def posed_triangle(poses, which, body, i):
+    """A triangle in world coordinates, by one of the poses; the order of operations is that of geometry.pose."""
     return (
-        _posed(poses, side, body.triangles, i, 0),
-        _posed(poses, side, body.triangles, i, 1),
-        _posed(poses, side, body.triangles, i, 2),
+        _posed(poses, which, body.triangles, i, 0),
+        _posed(poses, which, body.triangles, i, 1),
+        _posed(poses, which, body.triangles, i, 2),
     )
 
 

@@ -30,7 +30,17 @@ class FrameStatistics:
     hull_pairs: int
     """Pairs whose hulls were compared,"""
     apart_by_hulls: int
-    """and how many of them the hulls showed to be apart."""
+    """how many of them the hulls showed to be apart,"""
+    apart_by_kept_planes: int
+    """and of these by a plane that separated them in an earlier frame already."""
+    green_green: int
+    """Pairs of hulls that overlap with two features that the hulls have made,"""
+    red_green: int
+    """with one of a model,"""
+    red_red: int
+    """and with two of models (after a walk over features: ``World(hulls="vclip")`` or ``"lin-canny"``)."""
+    decided_by_features: int
+    """Pairs with a yes from features of the hulls that belong to both models, without trees."""
     tree_pairs: int
     """Pairs whose triangles were compared by trees."""
     box_tests: int
@@ -39,7 +49,7 @@ class FrameStatistics:
     nested_pairs: int
     """Pairs with one solid that might be inside another."""
     seconds: dict[str, float]
-    """Of each stage: boxes, broad phase, rules, hulls, trees, nested, results."""
+    """Of each stage: boxes, broad phase, rules, hulls, features, trees, nested, results."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,9 +35,14 @@ from impinge.memory import table
 
 _ERROR = 40.0 * UNIT_ROUNDOFF
 
+# Answers.
+APART, NEAR, STILL_APART = 0, 1, 2
+"""The last one by the plane that was kept."""
+
 _KEPT_COUNTERS = HAS_PLANE + 1
 """The simplex, and whether there is a plane: the first places of a workspace's counters."""
-KEPT_NUMBERS = _KEPT_COUNTERS + PAIR
+PAIR_AT = _KEPT_COUNTERS
+KEPT_NUMBERS = PAIR_AT + PAIR
 """What a pair keeps from frame to frame, as integers,"""
 KEPT_PLANE = 3
 """and as floats."""
@@ -76,6 +81,15 @@ def _keep(work, kept, planes, slot):
 
 
 @inner
+def _same_plane(work, kept, planes, slot):
+    """Whether there was a plane, and it is still the one that separates."""
+    same = kept[slot, HAS_PLANE] == 1 and work.counters[HAS_PLANE] == 1
+    for k in range(KEPT_PLANE):
+        same &= planes[slot, k] == work.numbers[PLANE + k]
+    return same
+
+
+@inner
 def _place(work, poses, a, b):
     for i in range(4):
         for j in range(4):
@@ -98,8 +112,9 @@ def hull_stage(
 ):  # fmt: skip
     """Ask ``closest``, given by its address, about all pairs of objects.
 
-    The answer is 1 for a yes (nearer than the clearance, or meeting), and 0.  Of two convex bodies it is the exact
-    one, with distance, points and features where these are asked for; of others a yes means that nothing is known.
+    The answer is NEAR (no farther apart than the clearance, or meeting), APART or STILL_APART.  Of two convex bodies it
+    is the exact one, with distance, points and features where these are asked for; of others NEAR means that nothing
+    is known.
     """
     pairs, slots, clearances = _pairs(pairs, count), _numbers(slots, count), _doubles(clearances, count)
     hulls, convex, poses = _addresses(hulls, objects), _flags(convex, objects), _poses(poses, objects)
@@ -121,6 +136,8 @@ def hull_stage(
         work.orders[QUESTION] = asked
         work.numbers[LIMIT] = limit
         answers[i] = -1 - call_kernel(closest, hulls[a], hulls[b], work_address)
+        if answers[i] == APART and _same_plane(work, kept, planes, slot):
+            answers[i] = STILL_APART
         _keep(work, kept, planes, slot)
         if asked == DISTANCE:
             values[i] = work.values[0]

@@ -22,11 +22,16 @@ from impinge.jit import address_of_kernel
 from impinge.memory import address_of
 from impinge.trees.work import COHERENT, FOR_EVER, KINDS, PAUSE
 from impinge.trees.work import Workspace as TreeWorkspace
+from impinge.world.box_axes import OUTWARD, UNDERFLOW
+from impinge.world.hull_triangles import hull_triangles
 from impinge.world.method import ContactColumns
 from impinge.world.objects import Objects, Shape
 from impinge.world.pair_slots import PairSlots
 
 Numbers = NDArray[np.int64]
+
+_LOW_AND_MINUS_HIGH = np.array([[1.0], [-1.0]])
+"""One box holds another if all of these numbers of it are the smaller ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +76,7 @@ class NarrowStages:
     """The stages for one question of one world, with the workspaces that they need."""
 
     def __init__(self, hull_method: str | None) -> None:
-        self._hull_method = hull_method or "gjk"
+        self._hull_method = "gjk" if hull_method in (None, "auto") else hull_method
         self._only_convex = hull_method is None
         self._convex = ConvexWorkspace(coherent=True)
         self._trees = TreeWorkspace()
@@ -87,11 +92,14 @@ class NarrowStages:
         self._hull_addresses = _addresses([hull.address if hull else 0 for hull in hulls])[self._shape_of]
         self._tree_by_shape = _addresses([0] * len(self._shapes))
         self._has_tree = np.zeros(len(self._shapes), dtype=np.bool_)
+        self._lists_by_shape = _addresses([0] * len(self._shapes))
+        self._has_lists = np.zeros(len(self._shapes), dtype=np.bool_)
         self._stack = 0
         self._is_convex = self._of_objects([shape.is_convex for shape in self._shapes])
         self._is_solid = self._of_objects([shape.solid for shape in self._shapes])
         self._has_triangles = self._of_objects([shape.has_triangles for shape in self._shapes])
         self._in_one_piece = self._of_objects([shape.in_one_piece for shape in self._shapes])
+        self._triangles = np.array([shape.triangles for shape in self._shapes], dtype=np.int64)[self._shape_of]
 
     def _needs_hull(self, shape: Shape) -> bool:
         return shape.is_convex or not self._only_convex
@@ -100,11 +108,15 @@ class NarrowStages:
         return np.array(of_shapes, dtype=np.bool_)[self._shape_of]
 
     def both_convex(self, pairs: Numbers) -> Bools:
-        return np.asarray(self._is_convex[pairs].all(axis=1))
+        return _both(self._is_convex, pairs)
+
+    def triangles(self, pairs: Numbers) -> Numbers:
+        """(k,) how many the larger body of each pair has."""
+        return np.maximum(self._triangles[pairs[:, 0]], self._triangles[pairs[:, 1]])
 
     def without_triangles(self, pairs: Numbers) -> Bools:
         """Pairs with a body of convex pieces, which trees know nothing of."""
-        return np.asarray(~self._has_triangles[pairs].all(axis=1))
+        return ~_both(self._has_triangles, pairs)
 
     def bodies(self, pair: Numbers) -> tuple[Any, ...]:
         """Both bodies and their poses, for the verbs."""
@@ -112,8 +124,8 @@ class NarrowStages:
         a, b = pair.tolist()
         return shapes[a].body, shapes[b].body, poses[a], poses[b]
 
-    def ask_hulls(self, question: int, asked: Asked, kept: PairSlots) -> tuple[Bools, Nearest]:
-        """Which pairs are within their clearance, as far as hulls can tell; and distances of convex bodies."""
+    def ask_hulls(self, question: int, asked: Asked, kept: PairSlots) -> tuple[NDArray[np.int8], Nearest]:
+        """Answers of ``world.hull_stage``, and distances of convex bodies."""
         from impinge.convex.closest import closest
         from impinge.world.hull_stage import hull_stage
 
@@ -131,7 +143,7 @@ class NarrowStages:
             address_of(nearest.points), address_of(features),
         )  # fmt: skip
         nearest.faces[:] = features[:, [2, 5]]
-        return answers != 0, nearest
+        return answers, nearest
 
     def ask_trees(self, name: str, asked: Asked, kept: PairSlots) -> tuple[Numbers, Nearest]:
         """What the kernel of trees with this name answers for each pair; for ``distance`` also the distances."""
@@ -160,7 +172,34 @@ class NarrowStages:
             before += len(keys[-1])
         return np.concatenate([np.empty(0, dtype=np.int64), *keys]), ends
 
+    def ask_features(self, asked: Asked, kept: PairSlots) -> NDArray[np.int8]:
+        """What kinds of features pairs of hulls overlap with (``world.red_stage``), after a walk over features."""
+        from impinge.world.red_stage import red_stage
+
+        answers = np.zeros(len(asked), dtype=np.int8)
+        self._need_trees(asked)
+        used = np.unique(self._shape_of[asked.pairs])
+        if not self._has_lists[used].all():
+            for number in used[~self._has_lists[used]].tolist():
+                self._lists_by_shape[number] = hull_triangles(self._shapes[number].mesh).address
+                self._has_lists[number] = True
+            self._list_addresses = self._lists_by_shape[self._shape_of]
+        red_stage(
+            len(asked), len(self._objects), kept.room, address_of(asked.pairs), address_of(asked.slots),
+            address_of(self._list_addresses), address_of(self._tree_addresses), address_of(self._objects.poses),
+            address_of(kept.kept), address_of(kept.witnesses), address_of(answers),
+        )  # fmt: skip
+        return answers
+
     def _begin_trees(self, asked: Asked) -> None:
+        self._need_trees(asked)
+        self._trees.begin(2 * self._stack)
+        self._trees.ask_single()
+        # Witnesses are ours, pair by pair; fronts are not kept.
+        self._trees.counters[COHERENT] = 1
+        self._trees.counters[PAUSE] = FOR_EVER
+
+    def _need_trees(self, asked: Asked) -> None:
         """Trees are built for bodies that need them."""
         used = np.unique(self._shape_of[asked.pairs])
         if not self._has_tree[used].all():
@@ -170,11 +209,6 @@ class NarrowStages:
                 self._has_tree[number] = True
                 self._stack = max(self._stack, tree.stack)
             self._tree_addresses = self._tree_by_shape[self._shape_of]
-        self._trees.begin(2 * self._stack)
-        self._trees.ask_single()
-        # Witnesses are ours, pair by pair; fronts are not kept.
-        self._trees.counters[COHERENT] = 1
-        self._trees.counters[PAUSE] = FOR_EVER
 
     def _run_trees(
         self, name: str, wanted: int, first: int, asked: Asked, kept: PairSlots, answers: Numbers, nearest: Nearest
@@ -200,13 +234,21 @@ class NarrowStages:
         """Whether one object might be inside the other, a solid, given the boxes (n, 2, 3) of objects.
 
         A body of several pieces might have one of them there.
+
+        The box of what is inside may stick out, where it was moved outward (``world.tight_boxes``): by less than
+        OUTWARD M + 2 UNDERFLOW, where M is radius + max|t|.  The radius is at most sqrt(3) (max|box| + max|t|), so M
+        is less than 2.8 (max|box| + max|t|); with 4 there is room for the rounding of the sums.  The largest ones of
+        all objects are taken, which lets a few more pairs through.
         """
-        a, b = pairs[:, 0], pairs[:, 1]
         may = np.zeros(len(pairs), dtype=np.bool_)
-        for inner, outer in ((a, b), (b, a)):
-            low = (boxes[outer, 0] <= boxes[inner, 0]).all(axis=1)
-            high = (boxes[inner, 1] <= boxes[outer, 1]).all(axis=1)
-            may |= self._is_solid[outer] & ((low & high) | ~self._in_one_piece[inner])
+        if not len(pairs):
+            return may
+        size = np.abs(boxes).max() + np.abs(self._objects.poses[:, :3, 3]).max()
+        sticks_out = 4.0 * (OUTWARD * size + UNDERFLOW)
+        ends = (boxes * _LOW_AND_MINUS_HIGH).reshape(-1, 6)
+        for inner, outer in (pairs.T, pairs.T[::-1]):
+            within = (ends[outer] <= ends[inner] + sticks_out).all(axis=1)
+            may |= self._is_solid[outer] & (within | ~self._in_one_piece[inner])
         return may
 
     def nested(self, asked: Asked) -> Bools:
@@ -267,6 +309,11 @@ class NarrowStages:
             a, b = (shapes[k] for k in asked.pairs[where[0]].tolist())
             pose_a, pose_b = (np.ascontiguousarray(poses[asked.pairs[where, side]]) for side in (0, 1))
             yield where, pose_a, pose_b, TreeMethod(a.mesh, b.mesh)
+
+
+def _both(flags: Bools, pairs: Numbers) -> Bools:
+    """Whether both objects of each pair have a flag.  (A reduction over an axis of two takes five times as long.)"""
+    return np.asarray(flags[pairs[:, 0]] & flags[pairs[:, 1]])
 
 
 def _addresses(found: list[Any]) -> Any:

@@ -33,6 +33,13 @@ class Shape:
         self.in_one_piece = self.is_convex or (isinstance(body, Mesh) and body.component_count == 1)
 
     @property
+    def triangles(self) -> int:
+        """How many there are, about."""
+        if isinstance(self.body, Mesh):
+            return len(self.body.faces)
+        return 2 * len(self.body.vertices) if isinstance(self.body, ConvexHull) else 0
+
+    @property
     def hull(self) -> ConvexHull:
         """Of the body, made when it is first needed."""
         return hull_of(self.body)
@@ -85,17 +92,24 @@ class Objects:
         self._fixed = np.zeros(_FEWEST, dtype=np.bool_)
         self._moved = np.zeros(_FEWEST, dtype=np.int64)
         self._known: dict[int, Shape] = {}
+        self._find_tables()
+        self._movable: NDArray[np.intp] | None = None
         self._named_at = -1
         self._name_by_id: dict[int, str] = {}
+
+    def _find_tables(self) -> None:
+        """Where poses and times of motion are, as long as there is room in their arrays."""
+        self._tables = address_of(self._poses), address_of(self._moved)
 
     def __len__(self) -> int:
         return len(self.shapes)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"shapes": [shape.body for shape in self.shapes], "_known": {}}
+        return self.__dict__ | {"shapes": [shape.body for shape in self.shapes], "_known": {}, "_tables": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._find_tables()
         self.shapes = [self._shape_of(body) for body in state["shapes"]]
         self._moved[:] = 0  # the clock begins anew
 
@@ -125,6 +139,13 @@ class Objects:
         return self._fixed[: len(self)]
 
     @property
+    def movable(self) -> NDArray[np.intp]:
+        """Where those stand that are not fixed."""
+        if self._movable is None:
+            self._movable = np.flatnonzero(~self.fixed)
+        return self._movable
+
+    @property
     def moved(self) -> NDArray[np.int64]:
         """When each was last moved or added, on the clock of the world."""
         return self._moved[: len(self)]
@@ -140,6 +161,7 @@ class Objects:
         self.by_name[name] = identity
         self.next_id += 1
         self.edits += 1
+        self._movable = None
         return identity
 
     def _shape_of(self, body: Body) -> Shape:
@@ -152,6 +174,7 @@ class Objects:
         for name in ("_ids", "_poses", "_groups", "_fixed", "_moved"):
             array = getattr(self, name)
             setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
+        self._find_tables()
 
     def remove(self, number: int) -> None:
         count = len(self)
@@ -162,6 +185,7 @@ class Objects:
             del self._known[id(shape.body)]
         del self.by_name[self.names.pop(number)]
         self.edits += 1
+        self._movable = None
 
     def number_of(self, identity: int) -> int:
         """Where an id stands among the objects; -1 if there is none."""
@@ -170,10 +194,7 @@ class Objects:
 
     def place(self, numbers: NDArray[np.int64], poses: Floats, now: int) -> int:
         """New poses (k, 4, 4) of these objects; a ValueError if one is not rigid.  Returns how many differ."""
-        changed = place_poses(
-            len(numbers), len(self), address_of(numbers), address_of(poses), address_of(self._poses),
-            address_of(self._moved), now,
-        )  # fmt: skip
+        changed = place_poses(len(numbers), len(self), address_of(numbers), address_of(poses), *self._tables, now)
         if changed < 0:
             as_pose(poses, "poses")  # says what is wrong
         return int(changed)

@@ -58,11 +58,16 @@ class Pair:
             from impinge.world.pieces_pair import PiecesPair
 
             return object.__new__(PiecesPair)
+        if method == "incremental":
+            from impinge.world.incremental_pair import IncrementalPair
+
+            return object.__new__(IncrementalPair)
         return object.__new__(cls)
 
     def __init__(self, a: Body, b: Body, method: str = "auto") -> None:
         if method not in TREE_METHODS:
-            raise ValueError(f"method {method!r} of a Pair is not one of {', '.join(TREE_METHODS)}")
+            known = ", ".join((*TREE_METHODS, "incremental"))
+            raise ValueError(f"method {method!r} of a Pair is not one of {known}")
         self.a, self.b = as_meshes(a, b)
         self._solid = self.a.solid or self.b.solid
         self._start()

@@ -17,8 +17,9 @@ _FEWEST = 64
 class PairSlots:
     """The pairs that are followed, sorted, and the row of each in tables: what kernels keep, and the last answer.
 
-    New rows are zero, which means that nothing is known.  Memory is in proportion to the largest number of pairs that
-    were followed at once; it is given back where that falls to an eighth.
+    In new rows nothing is known.  (``hull_waits`` and ``hull_missed``: see ``hull_choice``.)
+    Memory is in proportion to the largest number of pairs that were followed at once; it is given back where that falls
+    to an eighth.
     """
 
     def __init__(self) -> None:
@@ -32,6 +33,8 @@ class PairSlots:
         self.planes = np.zeros((room, KEPT_PLANE))
         self.witnesses = np.zeros((room, WITNESS_NUMBERS), dtype=np.int64)
         self.yes = np.zeros(room, dtype=np.bool_)
+        self.hull_waits = np.zeros(room, dtype=np.int8)
+        self.hull_missed = np.zeros(room, dtype=np.bool_)
         self.values = np.zeros(room)
         self.points = np.zeros((room, 6))
         self.faces = np.zeros((room, 2), dtype=np.int32)
@@ -42,7 +45,10 @@ class PairSlots:
 
     @property
     def _tables(self) -> tuple[NDArray[Any], ...]:
-        return self.kept, self.planes, self.witnesses, self.yes, self.values, self.points, self.faces
+        return (
+            self.kept, self.planes, self.witnesses, self.yes, self.hull_waits, self.hull_missed, self.values,
+            self.points, self.faces,
+        )  # fmt: skip
 
     @property
     def bytes_held(self) -> int:
@@ -73,6 +79,9 @@ class PairSlots:
         slots[is_new] = fresh
         self.kept[fresh] = 0
         self.witnesses[fresh] = 0
+        self.yes[fresh] = False
+        self.hull_waits[fresh] = 1  # there is no plane yet
+        self.hull_missed[fresh] = False
         return ~is_new
 
     def _make_room(self, count: int, is_new: NDArray[np.bool_]) -> None:

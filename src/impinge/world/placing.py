@@ -29,11 +29,14 @@ def place_poses(count, objects, numbers, given, poses, moved, now):
     """
     numbers, given = _numbers(numbers, count), _poses(given, count)
     poses, moved = _poses(poses, objects), _numbers(moved, objects)
-    for i in range(count):
+    first = 0
+    while first < count and not _differ(given[first], poses[numbers[first]]):
+        first += 1
+    for i in range(first, count):
         if _differ(given[i], poses[numbers[i]]) and not pose_is_rigid(given[i]):
             return -1 - i
     changed = 0
-    for i in range(count):
+    for i in range(first, count):
         number = numbers[i]
         if _differ(given[i], poses[number]):
             changed += 1

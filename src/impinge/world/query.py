@@ -19,6 +19,7 @@ from impinge.geometry.cast import as_clearance, as_count
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance, Penetration, Relation, RelationKind
 from impinge.trees.convex_pieces import ConvexPieces
+from impinge.trees.search import search_of
 from impinge.world import hulls, pieces_method, quick
 from impinge.world.batch import Batch, gathered, located
 from impinge.world.bodies import Body, as_meshes, require_body
@@ -27,7 +28,7 @@ from impinge.world.method import Method
 from impinge.world.pieces_method import as_pieces
 from impinge.world.quick import TREE_METHODS
 
-METHODS = (*TREE_METHODS, "brute")
+METHODS = (*TREE_METHODS, "incremental", "brute")
 
 
 def method_of(a: Mesh, b: Mesh, method: str) -> Method:
@@ -36,6 +37,10 @@ def method_of(a: Mesh, b: Mesh, method: str) -> Method:
         from impinge.world.tree_method import TreeMethod
 
         return TreeMethod(a, b)
+    if method == "incremental":
+        from impinge.world.incremental_method import IncrementalMethod
+
+        return IncrementalMethod(a, b)
     if method == "brute":
         from impinge.world.brute_force import BruteForce
 
@@ -113,12 +118,11 @@ def contact_stream(
     >>> sum(len(part) for part in contact_stream(box(1, 1, 1), box(1, 1, 1)))
     108
     """
-    from impinge.world.tree_method import TreeMethod
-
     a, b = as_meshes(a, b)
     batch = Batch(a, b, pose_a, pose_b)
-    for part in TreeMethod(a, b).contact_parts(batch.poses_a, batch.poses_b):
-        yield gathered(batch, [part])
+    method = method_of(a, b, "obb")
+    for pairs in search_of(a, b).contact_parts(batch.poses_a, batch.poses_b):
+        yield gathered(batch, [method.constructed(batch.poses_a, batch.poses_b, pairs)])
 
 
 def distance(

@@ -12,7 +12,7 @@ objects, poses ──BodyBoxes──> boxes, grown by half a clearance
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -28,9 +28,13 @@ from impinge.world import query
 from impinge.world.candidates import Candidates
 from impinge.world.contact_store import NO_CONTACTS, ContactStore
 from impinge.world.frame import Frame, FrameStatistics
+from impinge.world.hull_choice import hulls_are_worth_it, learn
+from impinge.world.hull_stage import NEAR, STILL_APART
 from impinge.world.narrow_stages import Asked, NarrowStages, Nearest
 from impinge.world.objects import Objects
 from impinge.world.pair_slots import PairSlots
+from impinge.world.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
+from impinge.world.red_stage import MEETING as FEATURES_MEET
 from impinge.world.rules import Rules
 
 
@@ -65,6 +69,11 @@ class Counts:
     asked: int
     hull_pairs: int = 0
     apart_by_hulls: int = 0
+    apart_by_kept_planes: int = 0
+    green_green: int = 0
+    red_green: int = 0
+    red_red: int = 0
+    decided_by_features: int = 0
     tree_pairs: int = 0
     box_tests: int = 0
     triangle_tests: int = 0
@@ -77,6 +86,8 @@ class Tracker:
     def __init__(self, question: Question, broadphase: str, hull_method: str | None) -> None:
         self._question = question
         self._use_hulls = hull_method is not None
+        self._choose_hulls = hull_method == "auto" and question is not Question.DISTANCE
+        self._walks = hull_method in ("vclip", "lin-canny")
         self._candidates = Candidates(broadphase, "tight" if self._use_hulls else "vertices")
         self._stages = NarrowStages(hull_method)
         self._slots = PairSlots()
@@ -135,9 +146,8 @@ class Tracker:
         clock.stage("rules")
         asked = Asked(pairs, self._slots.slots, clearances).only(ask)
         counts = self._answer(asked, clock)
-        frame = self._framed(objects, keys, counts, len(moved), clock)
-        self._then = now
-        self._last, self._still = frame, None
+        frame, yes = self._framed(objects, keys, counts, len(moved), clock)
+        self._then, self._yes, self._last, self._still = now, yes, frame, None
         return frame
 
     def _renew(self, objects: Objects, rules: Rules, reach: float) -> None:
@@ -171,11 +181,19 @@ class Tracker:
         near, nearest = np.ones(len(asked), dtype=np.bool_), Nearest.room_for(len(asked))
         which = self._stages.both_convex(asked.pairs)
         if self._use_hulls:
-            which |= np.isfinite(asked.clearances)
+            worth = np.isfinite(asked.clearances)
+            if self._choose_hulls:
+                worth &= hulls_are_worth_it(self._slots, asked.slots, self._stages.triangles(asked.pairs))
+            which |= worth
         where = np.flatnonzero(which)
         if len(where):
-            near[where], found = self._stages.ask_hulls(question, asked.only(where), self._slots)
+            some = asked.only(where)
+            answers, found = self._stages.ask_hulls(question, some, self._slots)
+            near[where] = answers == NEAR
             nearest.put(where, found)
+            counts.apart_by_kept_planes = int(np.count_nonzero(answers == STILL_APART))
+            if self._choose_hulls:
+                learn(self._slots, some.slots, answers == STILL_APART)
         counts.hull_pairs = len(where)
         counts.apart_by_hulls = int(np.count_nonzero(~near))
         clock.stage("hulls")
@@ -187,6 +205,8 @@ class Tracker:
         others = yes & self._stages.without_triangles(asked.pairs)
         yes[others] = self._by_verbs(asked.only(others))
         open_ = yes & ~others & ~self._stages.both_convex(asked.pairs)
+        if self._walks and self._question is not Question.CONTACTS:
+            open_ = self._red_against_red(asked, open_, counts, clock)
         if self._question is Question.CONTACTS:
             meeting, maybe = self._all_contacts(asked, yes & ~others, counts)
         else:
@@ -200,6 +220,22 @@ class Tracker:
             yes[maybe] = self._stages.nested(asked.only(maybe))
         clock.stage("nested")
         self._slots.yes[asked.slots] = yes
+
+    def _red_against_red(self, asked: Asked, open_: Bools, counts: Counts, clock: Clock) -> Bools:
+        """Which pairs are still open after the features of their hulls that overlap were looked at."""
+        where = np.flatnonzero(open_)
+        if len(where) == 0:
+            return open_
+        kinds = self._stages.ask_features(asked.only(where), self._slots)
+        counts.green_green, counts.red_green = (
+            int(np.count_nonzero(kinds == kind)) for kind in (GREEN_GREEN, RED_GREEN)
+        )
+        counts.decided_by_features = int(np.count_nonzero(kinds == FEATURES_MEET))
+        counts.red_red = int(np.count_nonzero(kinds == RED_RED)) + counts.decided_by_features
+        clock.stage("features")
+        still = open_.copy()
+        still[where[kinds == FEATURES_MEET]] = False
+        return still
 
     def _by_verbs(self, asked: Asked) -> list[bool]:
         """One pair after the other, for bodies that the stages do not know."""
@@ -276,24 +312,25 @@ class Tracker:
         slots.points[asked.slots] = nearest.points
         slots.faces[asked.slots] = nearest.faces
 
-    def _framed(self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock) -> Frame:
+    def _framed(self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock) -> tuple[Frame, Keys]:
+        """The frame, and its pairs."""
         slots = self._slots.slots
         yes = self._slots.yes[slots]
         now = keys[yes]
         began, ended, persist, _ = change_to(self._yes, now)
-        self._yes = now
         names = objects.name_by_id
         if self._last is not None and len(ended):
-            names = self._last.names | names
+            # Those of this frame only: names of all that ever went would add up.
+            names = {i: self._last.names[i] for i in as_pairs(ended).ravel().tolist()} | names
         contacts = self._contacts.of(now) if self._question is Question.CONTACTS else None
         distance = self._distances(slots[yes]) if self._question is Question.DISTANCE else None
         clock.stage("results")
         statistics = FrameStatistics(
             objects=len(objects), moved=moved, box_pairs=self._candidates.pair_count, looked_at=len(keys),
-            seconds=clock.seconds, **asdict(counts),
+            seconds=clock.seconds, **vars(counts),
         )  # fmt: skip
         all_, new, gone, old = (read_only(as_pairs(each)) for each in (now, began, ended, persist))
-        return Frame(self._question.value, all_, new, gone, old, contacts, distance, statistics, names)  # fmt: skip
+        return Frame(self._question.value, all_, new, gone, old, contacts, distance, statistics, names), now
 
     def _distances(self, slots: NDArray[np.int64]) -> Distance:
         points, faces = self._slots.points[slots], self._slots.faces[slots]
@@ -303,7 +340,7 @@ class Tracker:
         )  # fmt: skip
 
 
-_NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **asdict(Counts(asked=0))}
+_NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **vars(Counts(asked=0))}
 
 
 def _unchanged(last: Frame) -> Frame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,18 @@ from impinge.geometry.cast import Bools, Floats
 from impinge.geometry.mesh import Mesh
 from impinge.trees.answers import APART, MEETING
 from impinge.trees.search import TreeSearch, search_of
-from impinge.world.method import ContactColumns, Method
+from impinge.world.method import Method
+
+if TYPE_CHECKING:
+    from impinge.incremental.incremental_search import IncrementalSearch
 
 
 class TreeMethod(Method):
     """The questions about two meshes, for batches of poses (k, 4, 4)."""
 
-    def __init__(self, a: Mesh, b: Mesh, search: TreeSearch | None = None) -> None:
+    def __init__(self, a: Mesh, b: Mesh, search: TreeSearch | IncrementalSearch | None = None) -> None:
         super().__init__(a, b)
-        self.search = search or search_of(a, b)
+        self.search: TreeSearch | IncrementalSearch = search or search_of(a, b)
 
     def surfaces_meet(self, poses_a: Floats, poses_b: Floats) -> tuple[Bools, Bools]:
         found = self.search.collides(poses_a, poses_b)
@@ -33,11 +36,6 @@ class TreeMethod(Method):
 
     def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
         return self.search.distance(poses_a, poses_b)
-
-    def contact_parts(self, poses_a: Floats, poses_b: Floats) -> Iterator[ContactColumns]:
-        """All contacts in parts, each sorted in itself."""
-        for pairs in self.search.contact_parts(poses_a, poses_b):
-            yield self.constructed(poses_a, poses_b, pairs)
 
     def pieces_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
         from impinge.trees.solids import TreeSolids

@@ -29,7 +29,9 @@ VERBS = {
     "penetration": ("hulls", "closest", "pieces", "penetration"),
     "broad_phase": ("hulls", "broad phases", "boxes"),
     "check": ("trees", "construction", "solids", "distance", "contacts", "single look"),
-    "incremental": ("hulls", "caps"),
+    "incremental": (
+        "trees", "hulls", "closest", "penetration", "construction", "solids", "hierarchies", "sweep", "nearest", "caps",
+    ),
     "World": (
         "trees", "construction", "solids", "collides", "distance", "contacts", "closer_than", "hulls", "closest",
         "broad phases", "boxes", "world",
@@ -99,7 +101,7 @@ def _compile_boxes() -> None:
 def _compile_world() -> None:
     from impinge.world.world import World
 
-    world = World()
+    world = World(hulls="vclip")  # with the stage of features
     for _ in range(2):
         world.add(_TETRAHEDRON)
     for query in ("collides", "contacts", "distance", "closer_than"):
@@ -122,6 +124,18 @@ def _compile_caps() -> None:
     solid_features(Mesh(_TETRAHEDRON.vertices, _TETRAHEDRON.faces[1:]), caps="triangulation")
 
 
+def _compile_hierarchies() -> None:
+    from impinge.convex.hull import ConvexHull
+    from impinge.incremental.box_updates import world_boxes
+    from impinge.incremental.hierarchy import Hierarchy
+    from impinge.incremental.incremental_search import handle_of as box_handle_of
+    from impinge.incremental.penetration_region import PenetrationRegion
+
+    world_boxes(box_handle_of(_TETRAHEDRON, Hierarchy(threshold=1, faces="trimmed")))
+    hull = ConvexHull(_TETRAHEDRON)
+    PenetrationRegion(hull, hull).region()
+
+
 def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
     def compile_kernel() -> None:
         if not config.DISABLE_JIT:
@@ -140,22 +154,27 @@ PARTS: dict[str, Callable[[], None]] = {
     "construction": _compile_construction,
     "solids": _compile_solids,
     "collides": _search("collides"),
+    "hulls": _compile_hulls,
+    "pieces": _kernel("impinge.trees.convex_pieces_kernels", "ask_all", 4),
+    "broad phases": _compile_broad_phases,
+    "boxes": _compile_boxes,
+    "caps": _compile_caps,
+    # By the second process meanwhile:
+    "closest": _kernel("impinge.convex.closest", "closest", 3),
     "distance": _search("distance"),
     "contacts": _search("contacts"),
     "closer_than": _search("closer_than"),
-    "hulls": _compile_hulls,
-    "closest": _kernel("impinge.convex.closest", "closest", 3),
-    "pieces": _kernel("impinge.trees.convex_pieces_kernels", "ask_all", 4),
     "penetration": _kernel("impinge.convex.epa", "epa_depths", 4),
-    "broad phases": _compile_broad_phases,
-    "boxes": _compile_boxes,
+    "sweep": _kernel("impinge.incremental.hierarchical_sweep", "sweep_contacts", 3),
+    "nearest": _kernel("impinge.incremental.nearest_descent", "nearest_faces", 3),
+    # These call kernels of the second process:
+    "hierarchies": _compile_hierarchies,
     "world": _compile_world,
     "single look": _compile_single_look,
-    "caps": _compile_caps,
 }
 
-_MEANWHILE = ("distance", "contacts", "closer_than", "closest")
-"""Compiled by the second process: about half of the work."""
+_MEANWHILE = ("closest", "distance", "contacts", "closer_than", "penetration", "sweep", "nearest")
+"""Compiled by the second process: a little less than half of the work."""
 
 
 def compile_everything(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,25 @@ from impinge.world.objects import Instance, Objects
 from impinge.world.rules import Rule, Rules, Who
 from impinge.world.tracker import Question, Tracker
 
+_QUESTIONS = {question.value: question for question in Question}
+
+
+class _OneThread:
+    """Held while a world is used.  (A tenth of a frame in which nothing moved went into contextlib.contextmanager.)"""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(
+                "this World is being used by another thread; it belongs to one thread at a time (several worlds may"
+                " share their bodies)"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
 
 class World:
     """Objects with names, poses and rules.
@@ -31,8 +49,9 @@ class World:
     clearance:
         What ``detect("closer_than")`` asks about, where no rule says otherwise.
     hulls:
-        How convex hulls are compared: "gjk", "vclip" or "lin-canny".  All give the same answers.  With None, hulls
-        around bodies that are not convex are left out, which is quicker for a single look.
+        How convex hulls are compared before trees are asked: "gjk", "vclip" or "lin-canny".  All give the same
+        answers.  "auto" is GJK, for pairs where that pays (``world.hull_choice``).  With None, hulls around bodies that
+        are not convex are left out, which is quicker for a single look.
 
     One world belongs to one thread at a time; several worlds may share their bodies.
 
@@ -52,10 +71,10 @@ class World:
     0.0
     """
 
-    def __init__(self, broadphase: str = "auto", *, clearance: float = 0.0, hulls: str | None = "gjk") -> None:
+    def __init__(self, broadphase: str = "auto", *, clearance: float = 0.0, hulls: str | None = "auto") -> None:
         broad_phase(broadphase)  # an unknown name is told at once
-        if hulls is not None and hulls not in METHODS:
-            raise ValueError(f"hulls is {hulls!r}; it must be None or one of {', '.join(METHODS)}")
+        if hulls not in (None, "auto", *METHODS):
+            raise ValueError(f"hulls is {hulls!r}; it must be None or one of auto, {', '.join(METHODS)}")
         self._broadphase = broadphase
         self._hulls = hulls
         self._clearance = as_clearance(clearance)
@@ -69,19 +88,7 @@ class World:
         self._trackers: dict[Question, Tracker] = {}
         self._version = 0
         self._time = 0
-        self._busy = threading.Lock()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._busy.acquire(blocking=False):
-            raise RuntimeError(
-                "this World is being used by another thread; it belongs to one thread at a time (several worlds may"
-                " share their bodies)"
-            )
-        try:
-            yield
-        finally:
-            self._busy.release()
+        self._alone = _OneThread()
 
     # --- objects
 
@@ -96,18 +103,26 @@ class World:
     ) -> int:
         """Add an object and return its id, which no other object of this world ever has.
 
-        ``name`` is "object 7" for the id 7 if none is given.  Objects that are ``fixed`` are not compared
-        with each other, and cannot be moved.
+        ``name`` is "object 7" for the id 7 if none is given (or "object 7'", where that is taken).  Objects that are
+        ``fixed`` are not compared with each other, and cannot be moved.
         """
         require_body(body, "body")
         checked = as_pose(pose, "pose")
         if checked.shape != (4, 4):
             raise ValueError(f"pose: expected shape (4, 4), got {checked.shape}")
-        with self._alone():
-            called = f"object {self._objects.next_id}" if name is None else self._new_name(name)
+        with self._alone:
+            called = self._free_name() if name is None else self._new_name(name)
+            if group == called:
+                raise ValueError(f"{called!r} cannot be the name of an object and of its group")
             number = 0 if group is None else self._group_number(group)
             self._time += 1
             return self._objects.add(body, checked, called, number, bool(fixed), self._time)
+
+    def _free_name(self) -> str:
+        name = f"object {self._objects.next_id}"
+        while name in self._objects.by_name or name in self._groups:
+            name += "'"
+        return name
 
     def _new_name(self, name: str) -> str:
         if not isinstance(name, str):
@@ -130,21 +145,21 @@ class World:
     def _number(self, who: str | int) -> int:
         """Where an object stands, given its name or id."""
         identity = self._objects.by_name.get(who) if isinstance(who, str) else who
-        number = -1 if identity is None else self._objects.number_of(int(identity))
+        number = self._objects.number_of(int(identity)) if isinstance(identity, int | np.integer) else -1
         if number < 0:
             raise KeyError(f"there is no object {who!r}")
         return number
 
     def remove(self, who: str | int) -> None:
         """Remove an object, by name or id; rules about it are forgotten."""
-        with self._alone():
+        with self._alone:
             number = self._number(who)
             self._rules.forget(int(self._objects.ids[number]))
             self._objects.remove(number)
 
     def move(self, who: str | int, pose: ArrayLike) -> None:
         """Put an object, by name or id, into another pose."""
-        with self._alone():
+        with self._alone:
             number = self._number(who)
             if self._objects.fixed[number]:
                 raise ValueError(f"{self._objects.names[number]!r} is fixed and cannot be moved")
@@ -152,9 +167,9 @@ class World:
 
     def set_poses(self, poses: ArrayLike, who: list[str] | list[int] | None = None) -> None:
         """New poses (n, 4, 4) of all objects that are not fixed, in the order of their ids; or of those in ``who``."""
-        with self._alone():
+        with self._alone:
             if who is None:
-                numbers = np.flatnonzero(~self._objects.fixed)
+                numbers = self._objects.movable
             else:
                 numbers = np.array([self._number(each) for each in who], dtype=np.int64)
                 if (still := self._objects.fixed[numbers]).any():
@@ -176,7 +191,7 @@ class World:
     def __contains__(self, who: object) -> bool:
         if isinstance(who, str):
             return who in self._objects.by_name
-        return isinstance(who, int) and self._objects.number_of(who) >= 0
+        return isinstance(who, int | np.integer) and self._objects.number_of(int(who)) >= 0
 
     def __iter__(self) -> Iterator[Instance]:
         """All objects, in the order of their ids."""
@@ -203,12 +218,13 @@ class World:
     def forbid(self, a: str | int, b: str | int, clearance: float | None = None) -> None:
         """These two are compared; ``clearance`` is theirs in ``detect("closer_than")``.
 
-        Of rules about the same pair the one about objects counts before those about groups, then the last one.
+        Of rules about the same pair the one with the more objects counts, then the last one.  It counts as a whole:
+        without a clearance of its own it is that of the world.
         """
         self._set_rule(a, b, Rule(False, None if clearance is None else as_clearance(clearance)))
 
     def _set_rule(self, a: str | int, b: str | int, rule: Rule) -> None:
-        with self._alone():
+        with self._alone:
             first, second = self._who(a), self._who(b)
             if first == second and not first.is_group:
                 raise ValueError(f"{a!r} is one object, and a rule is about two")
@@ -227,7 +243,7 @@ class World:
 
     @clearance.setter
     def clearance(self, value: float) -> None:
-        with self._alone():
+        with self._alone:
             self._clearance = as_clearance(value)
 
     # --- questions
@@ -243,11 +259,9 @@ class World:
         What is known from the last frame of the same query is used: asking again after small motions is cheap, and
         for what did not move nothing is done.
         """
-        try:
-            question = Question(query)
-        except ValueError:
-            names = ", ".join(each.value for each in Question)
-            raise ValueError(f"query is {query!r}; it must be one of {names}") from None
+        question = _QUESTIONS.get(query) if isinstance(query, str) else None
+        if question is None:
+            raise ValueError(f"query is {query!r}; it must be one of {', '.join(_QUESTIONS)}")
         if within is not None and question is not Question.DISTANCE:
             raise ValueError(f"within is for distances; {query!r} has no use for it")
         reach = 0.0
@@ -255,7 +269,7 @@ class World:
             reach = self._clearance
         elif question is Question.DISTANCE:
             reach = np.inf if within is None else as_clearance(within)
-        with self._alone():
+        with self._alone:
             tracker = self._trackers.get(question)
             if tracker is None:
                 tracker = self._trackers[question] = Tracker(question, self._broadphase, self._hulls)
@@ -290,7 +304,7 @@ class World:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_trackers", "_version", "_time", "_busy"):  # found again, or no longer of use
+        for name in ("_trackers", "_version", "_time", "_alone"):  # found again, or no longer of use
             del state[name]
         return state
 

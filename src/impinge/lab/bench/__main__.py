@@ -10,10 +10,11 @@ BENCHMARKS = {
     "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [SCENE ...]",
     "convex": "two convex bodies, against all peers that are installed [--vertices N ...] [--poses N] [--rounds N]",
     "broad": "many moving boxes, against all peers that are installed [--boxes N ...] [--worlds NAME ...] [--frames N]",
-    "world": "many moving parts, against coal's and python-fcl's managers [--parts N ...] [--frames N] [--rounds N]",
+    "world": "many bodies, against the peers' managers [feeder] [polytopes] [assembly] [--assembly FILE] [--frames N]",
+    "choice": "what auto chooses from: methods for two meshes, hulls in a world [--parts N] [--poses N] [--rounds N]",
     "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }
-_WITH_OPTIONS = {"pairs", "convex", "broad", "world", "trackers"}
+_WITH_OPTIONS = {"pairs", "convex", "broad", "world", "choice", "trackers"}
 
 
 def main(arguments: list[str]) -> int:

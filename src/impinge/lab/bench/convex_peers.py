@@ -37,18 +37,10 @@ class CoalConvex:
 
     def __init__(self, a: ConvexHull, b: ConvexHull) -> None:
         self._coal: Any = import_module("coal")
-        self._a, self._b = self._shape(a), self._shape(b)
+        self._a, self._b = coal_convex(a), coal_convex(b)
         self._meeting = self._coal.CollisionRequest(self._coal.CollisionRequestFlag.NO_REQUEST, 1)
         self._closest = self._coal.DistanceRequest(True)
         self._closest.enable_signed_distance = False  # as ours: zero where the bodies meet, without a depth
-
-    def _shape(self, hull: ConvexHull) -> Any:
-        points, triangles = self._coal.StdVec_Vec3s(), self._coal.StdVec_Triangle()
-        for vertex in hull.mesh.vertices:
-            points.append(vertex)
-        for face in hull.mesh.faces.tolist():
-            triangles.append(self._coal.Triangle(*face))
-        return self._coal.Convex(points, triangles)
 
     def _placed(self, pose: Floats) -> Any:
         return self._coal.Transform3s(pose[:3, :3], pose[:3, 3])
@@ -63,6 +55,16 @@ class CoalConvex:
         found = self._coal.DistanceResult()
         here, there = self._placed(pose_a), self._placed(pose_b)
         return max(float(self._coal.distance(self._a, here, self._b, there, self._closest, found)), 0.0)
+
+
+def coal_convex(hull: ConvexHull) -> Any:
+    coal: Any = import_module("coal")
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for vertex in hull.mesh.vertices:
+        points.append(vertex)
+    for face in hull.mesh.faces.tolist():
+        triangles.append(coal.Triangle(*face))
+    return coal.Convex(points, triangles)
 
 
 class CoalCached(CoalConvex):
@@ -93,14 +95,9 @@ class FclConvex:
 
     def __init__(self, a: ConvexHull, b: ConvexHull) -> None:
         self._fcl: Any = import_module("fcl")
-        self._a, self._b = self._object(a), self._object(b)
+        self._a, self._b = (self._fcl.CollisionObject(fcl_convex(hull)) for hull in (a, b))
         self._meeting = self._fcl.CollisionRequest(num_max_contacts=1)
         self._closest = self._fcl.DistanceRequest(enable_nearest_points=True)
-
-    def _object(self, hull: ConvexHull) -> Any:
-        faces = hull.mesh.faces
-        counted = np.column_stack([np.full(len(faces), 3), faces]).ravel()
-        return self._fcl.CollisionObject(self._fcl.Convex(hull.mesh.vertices, len(faces), counted))
 
     def _place(self, pose_a: Floats, pose_b: Floats) -> None:
         self._a.setTransform(self._fcl.Transform(pose_a[:3, :3], pose_a[:3, 3]))
@@ -113,6 +110,13 @@ class FclConvex:
     def distance(self, pose_a: Floats, pose_b: Floats) -> float:
         self._place(pose_a, pose_b)
         return max(float(self._fcl.distance(self._a, self._b, self._closest, self._fcl.DistanceResult())), 0.0)
+
+
+def fcl_convex(hull: ConvexHull) -> Any:
+    fcl: Any = import_module("fcl")
+    faces = hull.mesh.faces
+    counted = np.column_stack([np.full(len(faces), 3), faces]).ravel()
+    return fcl.Convex(hull.mesh.vertices, len(faces), counted)
 
 
 class MujocoConvex:

@@ -1,4 +1,4 @@
-"""Many moving meshes in the libraries that a Python user would pick: the same loop over their managers.
+"""Many moving bodies in the libraries that a Python user would pick: the same loop over their managers.
 
 Bodies and managers are made beforehand.  In a frame transforms go to each object, the manager is updated, and each pair
 that it finds is asked whether it collides.
@@ -7,21 +7,24 @@ that it finds is asked whether it collides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
+from impinge.lab.bench.convex_peers import coal_convex, fcl_convex
 from impinge.lab.bench.peers import coal_model, fcl_model
 
 Pairs = NDArray[np.int64]
 
 
 class Frames(Protocol):
-    """Made from bodies; asked about poses (n, 4, 4), of all but the last body, which stays where it is."""
+    """Made from bodies; asked about poses (n, 4, 4), of the first n of them: others stay where they are."""
 
     def __call__(self, poses: Floats, box_pairs: Pairs) -> Pairs:
         """(k, 2) the pairs that collide."""
@@ -31,9 +34,9 @@ class Frames(Protocol):
 class FclWorld:
     """python-fcl: a dynamic tree; its callback, in Python, asks about one pair."""
 
-    def __init__(self, bodies: Sequence[Mesh]) -> None:
+    def __init__(self, bodies: Sequence[Any], shape: Callable[[Any], Any] = fcl_model) -> None:
         fcl: Any = import_module("fcl")
-        models = {id(body): fcl_model(body) for body in bodies}
+        models = {id(body): shape(body) for body in {id(body): body for body in bodies}.values()}
         self._objects = [fcl.CollisionObject(models[id(body)]) for body in bodies]
         self._manager = fcl.DynamicAABBTreeCollisionManager()
         self._manager.registerObjects(self._objects)
@@ -66,9 +69,9 @@ class CoalWorld:
     Its pairs cannot be had in Python (``broad_peers.CoalManager``): they are counted by it, and given to it for free.
     """
 
-    def __init__(self, bodies: Sequence[Mesh]) -> None:
+    def __init__(self, bodies: Sequence[Any], shape: Callable[[Any], Any] = coal_model) -> None:
         coal: Any = import_module("coal")
-        models = {id(body): coal_model(body) for body in bodies}
+        models = {id(body): shape(body) for body in {id(body): body for body in bodies}.values()}
         self._objects = [coal.CollisionObject(models[id(body)]) for body in bodies]
         self._manager = coal.DynamicAABBTreeCollisionManager()
         for each in self._objects:
@@ -93,3 +96,7 @@ class CoalWorld:
 
 
 PEERS: dict[str, Callable[[Sequence[Mesh]], Frames]] = {"python-fcl": FclWorld, "coal": CoalWorld}
+CONVEX_PEERS: dict[str, Callable[[Sequence[ConvexHull]], Frames]] = {
+    "python-fcl": partial(FclWorld, shape=fcl_convex),
+    "coal": partial(CoalWorld, shape=coal_convex),
+}

@@ -21,12 +21,14 @@ from rich.table import Table
 import impinge
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
+from impinge.incremental.frame_memory import Memory
+from impinge.incremental.hierarchy import Hierarchy
+from impinge.incremental.incremental_search import IncrementalSearch, handle_of
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import chain as scene
 from impinge.trees.search import search_of
 from impinge.trees.work import Workspace
-from impinge.world.query import method_of
 
 RINGS = (2, 7, 8)
 STEPS = 1000
@@ -58,9 +60,12 @@ class Tree:
     """Seconds of an iteration in the paper, for some numbers of rings."""
 
 
-class _Brute:
-    def __init__(self, ring: Mesh) -> None:
-        self.contact_pairs = method_of(ring, ring, "brute").meeting_pairs
+def _sweeping(options: Hierarchy) -> Callable[[Mesh], PairSearch]:
+    def search(ring: Mesh) -> PairSearch:
+        handle = handle_of(ring, options)
+        return IncrementalSearch(handle, handle, Memory(handle, handle))
+
+    return search
 
 
 def _oriented_boxes(ring: Mesh) -> PairSearch:
@@ -69,8 +74,14 @@ def _oriented_boxes(ring: Mesh) -> PairSearch:
 
 NONE, OCTREE, VARIANT, OURS = "none", "octree", "octree variant", "oriented boxes (obb)"
 
+_ONE, _TWO = ((2, 2, 2),), ((3, 2, 2), (2, 2, 2))
+
 TREES = (
-    Tree(NONE, "", "", _Brute, {2: 0.045}),
+    Tree(NONE, "", "", _sweeping(Hierarchy(levels=0)), {2: 0.045}),
+    Tree(OCTREE, "1", "2-2-2", _sweeping(Hierarchy("octree", _ONE, levels=1)), {2: 0.014}),
+    Tree(VARIANT, "1", "2-2-2", _sweeping(Hierarchy("median", _ONE, levels=1)), {2: 0.012}),
+    Tree(OCTREE, "2", "3-2-2/2-2-2", _sweeping(Hierarchy("octree", _TWO, levels=2)), {8: 0.046}),
+    Tree(VARIANT, "2", "3-2-2/2-2-2", _sweeping(Hierarchy("median", _TWO, levels=2)), {8: 0.038}),
     Tree(OURS, "", "", _oriented_boxes, {}),
 )
 

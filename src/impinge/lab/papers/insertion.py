@@ -31,7 +31,7 @@ from impinge.lab.scenes.screw import COARSE, FINE, Screw, screw
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = ("obb",)
+METHODS = ("obb", "incremental")
 PAPER = {3: 0.059, 6: 0.099, 9: 0.191}
 """Seconds a step, by the number of threads."""
 RATIOS = {"fine": FINE, "coarse": COARSE}

@@ -7,6 +7,7 @@ and some parts run into each other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,12 +63,13 @@ class Feeder:
         return poses(turns(frame * _TURN * self.axes) @ self.turned, self.places + _TREMBLE * swing)
 
 
-def parts_feeder(count: int, seed: int = 0) -> Feeder:
+def parts_feeder(count: int, seed: int = 0, kinds: Sequence[Mesh] = ()) -> Feeder:
+    """Parts of these kinds, about one wide; of ``parts()``, if none are given."""
     rng = np.random.default_rng([seed, count])
     side = int(np.ceil(np.sqrt(count / _LAYERS)))
     number = np.arange(count)
     places = _SPACING * np.stack([number % side, number // side % side, number // side**2], axis=1).astype(np.float64)
-    kinds = parts()
+    kinds = kinds or parts()
     width = _SPACING * side + 2.0
     tray = shapes.box(width, width, 0.2).transformed(poses(np.eye(3), [-1.5, -1.5, -1.0]))
     return Feeder(

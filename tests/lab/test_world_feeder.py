@@ -1,4 +1,4 @@
-"""The benchmark of worlds, small."""
+"""The benchmark of the parts feeder, small."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pytest
 
 import impinge
 from impinge.geometry.pose import as_pose
-from impinge.lab.bench import world as bench
+from impinge.lab.bench import world_feeder as bench
 from impinge.lab.bench import world_peers
 from impinge.lab.bench.__main__ import main
+from impinge.lab.bench.world_frames import compared
 from impinge.lab.scenes.parts_feeder import parts, parts_feeder
 
 
@@ -60,8 +61,9 @@ def test_peers_find_the_same(name: str) -> None:
     row = bench.Row(9)
     truth, boxes = bench._truth(feeder, shown, row)
     peer = world_peers.PEERS[name]([*feeder.bodies, feeder.tray])
-    assert len(bench._compared(row, name, peer, shown, truth, boxes)) == 1
-    assert row.different[name] == 0
+    seconds, differing = compared(peer, shown, truth, boxes)
+    assert len(seconds) == 1
+    assert not differing
 
 
 def test_wrong_options() -> None:

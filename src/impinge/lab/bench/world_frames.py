@@ -1,0 +1,59 @@
+"""Frames of many moving bodies, timed and compared: what the sections of the benchmark ``world`` share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from impinge.broadphase.choice import broad_phase
+from impinge.geometry.cast import Floats
+from impinge.lab.bench.world_peers import Frames, Pairs
+from impinge.world.bodies import Body
+from impinge.world.body_boxes import BodyBoxes
+
+WARM = 2
+"""Frames before those that count."""
+
+_SLOW = 5.0
+"""Seconds; whoever takes longer for a frame is asked about one."""
+
+Differing = set[tuple[int, int, int]]
+"""(frame, a, b) of pairs that somebody finds otherwise."""
+
+
+def box_pairs(bodies: Sequence[Body], shown: Sequence[Floats]) -> list[Pairs]:
+    """The pairs whose boxes overlap, of each frame; bodies that have no pose in it stay where they are."""
+    boxes, broad = BodyBoxes(bodies), broad_phase()
+    still = np.broadcast_to(np.eye(4), (len(bodies) - len(shown[0]), 4, 4))
+    broad.add(boxes.boxes(np.concatenate([shown[0], still])))
+    return [broad.update(boxes.boxes(np.concatenate([poses, still]))).pairs for poses in shown]
+
+
+def timed(ask: Callable[[Floats], object], shown: Sequence[Floats]) -> Floats:
+    """Seconds of each frame after the first ones."""
+    spent = []
+    for poses in shown:
+        start = time.perf_counter()
+        ask(poses)
+        spent.append(time.perf_counter() - start)
+    return np.array(spent[WARM:])
+
+
+def compared(
+    peer: Frames, shown: Sequence[Floats], truth: Sequence[Pairs], overlapping: Sequence[Pairs]
+) -> tuple[Floats, Differing]:
+    """Seconds of each frame after the first ones; and what the peer finds otherwise."""
+    spent: list[float] = []
+    differing: Differing = set()
+    for number, poses in enumerate(shown):
+        start = time.perf_counter()
+        found = peer(poses, overlapping[number])
+        spent.append(time.perf_counter() - start)
+        theirs, ours = ({(min(pair), max(pair)) for pair in pairs.tolist()} for pairs in (found, truth[number]))
+        differing |= {(number, a, b) for a, b in theirs ^ ours}
+        if len(spent) > WARM and spent[-1] > _SLOW:
+            break
+    seconds = np.array(spent[WARM:])
+    return (seconds if len(spent) == len(shown) else np.full(len(shown) - WARM, seconds.mean())), differing
