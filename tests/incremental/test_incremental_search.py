@@ -190,6 +190,7 @@ def test_rooms_grow_and_nothing_is_lost() -> None:
         assert search.distance(poses[0], apart)[0][0] == 0.5
 
 
+@pytest.mark.nojit_slow
 def test_a_cut_set_of_contacts_takes_no_more_room() -> None:
     """All faces of a fan meet those of another one at the common vertex."""
     corners = np.column_stack([np.cos(np.arange(201) / 32.0), np.sin(np.arange(201) / 32.0), np.ones(201)])
@@ -213,6 +214,7 @@ def test_a_cut_set_of_contacts_takes_no_more_room() -> None:
     assert memory.counters[PAIRS_ROOM] == 64
 
 
+@pytest.mark.nojit_slow
 def test_no_kernel_uses_room_that_was_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = torus(1.0, 0.3, 32, 16)
     search, memory, brute = searches(ring, ring)

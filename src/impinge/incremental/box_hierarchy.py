@@ -75,7 +75,7 @@ def box_hierarchy(mesh: Mesh, subsets: Sequence[Ints] | None = None, options: Hi
 
     >>> from impinge.lab.scenes.shapes import box
     >>> box_hierarchy(box(1, 1, 1), options=Hierarchy(levels=1, threshold=1))
-    BoxHierarchy(7 boxes, 12 entries, 12 faces)
+    BoxHierarchy(5 boxes, 12 entries, 12 faces)
     """
     options = options or Hierarchy()
     parts = [np.arange(len(mesh.faces), dtype=np.int32)] if subsets is None else _checked(subsets, len(mesh.faces))
