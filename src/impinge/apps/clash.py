@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from impinge.broadphase.choice import for_one_look
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.cast import Floats, as_clearance
 from impinge.geometry.mesh import Mesh
@@ -71,8 +72,7 @@ def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None 
     """
     limit = as_clearance(clearance)
     bodies = {id(part.mesh): _as_body(part.mesh) for part in assembly}
-    # A single look, so that hulls would not pay; and few parts, for which no tree of boxes need be compiled.
-    world = World("brute" if len(assembly) <= _FEW else "auto", hulls=None)
+    world = World(for_one_look(len(assembly)), hulls=None)  # hulls would not pay either
     for part in assembly:
         world.add(bodies[id(part.mesh)], part.pose)
     pairs = _near_pairs(world, limit)
@@ -86,8 +86,6 @@ def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None 
         progress(len(pairs), len(pairs))
     return tuple(sorted(findings, key=lambda found: (found.kind, found.distance, found.part_a, found.part_b)))
 
-
-_FEW = 1000
 
 # A distance is right to a few ulps of the coordinates; this is a thousand times that.
 _ROUNDING_OF_DISTANCES = 2.0**-40

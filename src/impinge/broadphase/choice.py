@@ -48,6 +48,17 @@ MEMBERS: dict[str, Callable[..., BroadPhase]] = {
 """Each is imported when it is first chosen, and its kernels with it."""
 
 
+_FEW = 1000
+
+
+def for_one_look(count: int) -> str:
+    """The name of the broad phase for so many boxes that are looked at once.
+
+    For few of them no tree of boxes need be compiled.
+    """
+    return "brute" if count <= _FEW else "auto"
+
+
 def broad_phase(name: str = "auto", **options: Any) -> BroadPhase:
     """A broad phase by its name, with the options of its class.
 

@@ -16,6 +16,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from impinge.broadphase.choice import for_one_look
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.lab.bench.peers import coal_model, fcl_model
@@ -31,14 +32,10 @@ FCL, COAL = "python-fcl, pair by pair", "coal, pair by pair"
 
 
 def world_of(bodies: Sequence[Mesh], poses: Floats, hulls: str | None) -> World:
-    world = World("brute" if len(bodies) <= _FEW else "auto", hulls=hulls)
+    world = World(for_one_look(len(bodies)), hulls=hulls)
     for body, pose in zip(bodies, poses, strict=True):
         world.add(body, pose)
     return world
-
-
-_FEW = 1000
-"""Parts for which ``impinge check`` compares all boxes."""
 
 
 class OurWorld:

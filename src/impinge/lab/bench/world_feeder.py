@@ -14,7 +14,7 @@ import numpy as np
 from rich.table import Table
 
 from impinge.geometry.cast import Floats
-from impinge.lab.bench.world_frames import WARM, box_pairs, compared, timed
+from impinge.lab.bench.world_frames import WARM, Measured, box_pairs, compared, timed
 from impinge.lab.bench.world_peers import PEERS, Pairs
 from impinge.lab.scenes.parts_feeder import Feeder, parts_feeder
 from impinge.world.frame import Frame
@@ -26,16 +26,10 @@ STILL_GOAL = 0.01
 
 
 @dataclass
-class Row:
-    """One number of parts."""
+class Row(Measured):
+    """One number of parts: each question and each peer."""
 
     parts: int
-    box_pairs: float = 0.0
-    collisions: float = 0.0
-    seconds: dict[str, float] = field(default_factory=dict)
-    """A frame, of each question and peer."""
-    different: dict[str, int] = field(default_factory=dict)
-    """Pairs that a peer finds otherwise."""
     stages: dict[str, float] = field(default_factory=dict)
     """Seconds of each stage of a frame of ``collides``."""
 

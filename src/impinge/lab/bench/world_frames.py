@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +19,19 @@ WARM = 2
 
 _SLOW = 5.0
 """Seconds; whoever takes longer for a frame is asked about one."""
+
+
+@dataclass(kw_only=True)
+class Measured:
+    """What a scene was measured to have and to take; a number for each that took part."""
+
+    box_pairs: float = 0.0
+    collisions: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)
+    """A frame."""
+    different: dict[str, int] = field(default_factory=dict)
+    """Pairs that somebody finds otherwise."""
+
 
 Differing = set[tuple[int, int, int]]
 """(frame, a, b) of pairs that somebody finds otherwise."""

@@ -20,7 +20,7 @@ from impinge.convex.search import METHODS
 from impinge.geometry.cast import Floats
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
-from impinge.lab.bench.world_frames import WARM, Differing, box_pairs, compared
+from impinge.lab.bench.world_frames import WARM, Differing, Measured, box_pairs, compared
 from impinge.lab.bench.world_peers import CONVEX_PEERS, Frames, Pairs
 from impinge.lab.scenes.crowd import Crowd, Setting
 from impinge.world.world import World
@@ -48,16 +48,10 @@ class Flight:
 
 
 @dataclass
-class Row:
-    """One crowd; what is a dictionary has a number for each that took part."""
+class Row(Measured):
+    """One crowd; different is what was found otherwise than by GJK, in all frames."""
 
     setting: Setting
-    box_pairs: float = 0.0
-    collisions: float = 0.0
-    seconds: dict[str, float] = field(default_factory=dict)
-    """A frame."""
-    different: dict[str, int] = field(default_factory=dict)
-    """Pairs found otherwise than by GJK, in all frames."""
     refereed: dict[str, int] = field(default_factory=dict)
     """Those of them that rational arithmetic looked at,"""
     wrong: dict[str, int] = field(default_factory=dict)
