@@ -194,9 +194,9 @@ def test_one_thing_is_varied_at_a_time() -> None:
 # ---------------------------------------------------------------- hashing, culling
 
 
-def test_boxes_hold_what_is_swept() -> None:
+def test_boxes_hold_both_ends_of_a_step() -> None:
     recording = coins()
-    boxes = hashing.swept(recording, 0.01, 5)
+    boxes = hashing.step_boxes(recording, 0.01, 5)
     assert boxes.moving.shape == (5, 8, 2, 3)
     for number in range(5):
         for time in (0.01 * number, 0.01 * (number + 1)):
@@ -206,11 +206,11 @@ def test_boxes_hold_what_is_swept() -> None:
                 corners = body.vertices @ pose[:3, :3].T + pose[:3, 3]
                 assert (low <= corners).all()
                 assert (corners <= high).all()
-    assert hashing.swept(recording, 0.5).moving.shape[0] == 4
+    assert hashing.step_boxes(recording, 0.5).moving.shape[0] == 4
 
 
 def test_scenes_side_by_side_are_apart() -> None:
-    boxes = hashing.swept(coins(), 0.01, 3)
+    boxes = hashing.step_boxes(coins(), 0.01, 3)
     alone, many = (next(iter(boxes.frames(copies))) for copies in (1, 5))
     assert np.array_equal(alone, boxes.moving[0])
     assert many.shape == (40, 2, 3)

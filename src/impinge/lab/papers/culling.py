@@ -19,7 +19,7 @@ import impinge
 from impinge.broadphase.spatial_hash import SpatialHash
 from impinge.geometry.cast import Floats
 from impinge.lab.papers import drawing
-from impinge.lab.papers.hashing import swept
+from impinge.lab.papers.hashing import step_boxes
 from impinge.lab.papers.printing import say, titled_console
 from impinge.lab.scenes.recordings import Recording, coins
 from impinge.world.body_boxes import BodyBoxes
@@ -43,7 +43,7 @@ class Course:
     close: list[int]
     """With a common cell."""
     overlapping: list[int]
-    """Boxes of what is swept."""
+    """Boxes around both ends of a step."""
     tight: list[int]
     """Boxes that fit, at the beginning of a step."""
     pairs: list[Pairs]
@@ -51,7 +51,7 @@ class Course:
 
 
 def measure(recording: Recording, steps: int | None = None) -> Course:
-    boxes = swept(recording, LENGTH, steps)
+    boxes = step_boxes(recording, LENGTH, steps)
     times: Floats = LENGTH * np.arange(len(boxes.moving), dtype=np.float64)
     fitting = BodyBoxes(recording.moving)
     bodies = len(recording.moving) + len(recording.fixed)
@@ -74,7 +74,7 @@ def table(course: Course) -> Table:
     named = {
         "without culling": [course.all_pairs],
         "a common cell": course.close,
-        "swept boxes overlap": course.overlapping,
+        "boxes of a step overlap": course.overlapping,
         "tight boxes overlap": course.tight,
     }
     for name, counts in named.items():
@@ -121,7 +121,7 @@ def picture(recording: Recording, course: Course, path: Path) -> Path:
     plot = canvas.add_subplot(grid[1, :])
     plot.axhline(course.all_pairs, color="0.5", linestyle="--", label="without culling")
     plot.step(course.times, course.close, where="post", label="a common cell")
-    plot.step(course.times, course.overlapping, where="post", label="swept boxes overlap")
+    plot.step(course.times, course.overlapping, where="post", label="boxes of a step overlap")
     plot.step(course.times, course.tight, where="post", label="tight boxes overlap")
     plot.set_ylim(bottom=0.0)
     plot.set_xlabel("seconds")
