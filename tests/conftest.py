@@ -1,8 +1,11 @@
-"""Settings of the whole test run: where the package comes from, and the profiles of hypothesis."""
+"""Settings of the whole test run: where the package comes from, the profiles of hypothesis, new interpreters."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import settings
@@ -38,3 +41,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_report_header() -> str:
     return f"impinge {impinge.__version__} from {impinge.__file__}"
+
+
+@pytest.fixture
+def python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a program in a new interpreter, compiled, with these variables set."""
+
+    def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        ours = ("NUMBA_", "XDG_", "IMPINGE_")
+        variables = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
+        variables.update(environment)
+        return subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=variables, timeout=300
+        )
+
+    return run

@@ -1,14 +1,12 @@
-"""The kernel cache: named after all sources, kept between processes, and small in number of entries."""
+"""Kernels: few that Python calls, each for one signature, and compiled only when needed."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import pickle
 import pkgutil
-import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,8 @@ from impinge.trees.obb import SPLITS, OBBTree
 from impinge.trees.sphere import SphereTree
 from impinge.world.body_boxes import BodyBoxes
 from impinge.world.incremental_pair import IncrementalPair
+
+Python = Callable[..., subprocess.CompletedProcess[str]]
 
 needs_jit = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
 
@@ -64,138 +64,6 @@ ENTRY_KERNELS = {
 
 COLD_QUESTIONS = {"collides": 3, "contacts": 4, "distance": 4, "closer_than": 3}
 """How many entry kernels a first question compiles: two to build the tree, one to answer, one for points of contact."""
-
-
-def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a new interpreter, compiled, with these variables set."""
-    variables = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "XDG_", "IMPINGE_"))}
-    variables.update(environment)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=variables, timeout=300
-    )
-
-
-@pytest.fixture
-def copied_package(tmp_path: Path) -> Path:
-    """A copy of the package that may be edited, to be put first on the path."""
-    source = Path(impinge.__file__).parent
-    shutil.copytree(source, tmp_path / "copy" / "impinge", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "copy"
-
-
-def directory_of(package: Path, cache: Path) -> Path:
-    program = "import impinge, impinge.jit; print(impinge.__file__); print(impinge.jit.cache_directory)"
-    origin, directory = python(program, PYTHONPATH=str(package), IMPINGE_CACHE_DIR=str(cache)).stdout.splitlines()
-    assert Path(origin).is_relative_to(package)
-    return Path(directory)
-
-
-def test_directory_changes_with_any_source(copied_package: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    first = directory_of(copied_package, cache)
-    assert first.parent == cache
-    assert first.is_dir()
-    assert directory_of(copied_package, cache) == first
-    helper = copied_package / "impinge" / "geometry" / "predicates.py"
-    text = helper.read_text()
-    helper.write_text(text + "\n# edited\n")
-    second = directory_of(copied_package, cache)
-    (copied_package / "impinge" / "geometry" / "new_file.py").write_text("")
-    third = directory_of(copied_package, cache)
-    assert len({first, second, third}) == 3
-    (copied_package / "impinge" / "geometry" / "new_file.py").unlink()
-    helper.write_text(text)
-    assert directory_of(copied_package, cache) == first
-
-
-def test_directory_does_not_depend_on_the_place_of_the_package(copied_package: Path, tmp_path: Path) -> None:
-    moved = tmp_path / "elsewhere"
-    shutil.copytree(copied_package, moved)
-    cache = tmp_path / "cache"
-    assert directory_of(moved, cache) == directory_of(copied_package, cache)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the place differs from system to system")
-def test_default_place_is_the_users_cache(tmp_path: Path) -> None:
-    program = "import impinge.jit; print(impinge.jit.cache_directory)"
-    assert Path(python(program, XDG_CACHE_HOME=str(tmp_path)).stdout.strip()).parent == tmp_path / "impinge"
-    assert Path(python(program, HOME=str(tmp_path)).stdout.strip()).parent == tmp_path / ".cache" / "impinge"
-
-
-def test_only_stale_directories_are_dropped(tmp_path: Path) -> None:
-    old, recent, foreign = tmp_path / "kernels-old", tmp_path / "kernels-recent", tmp_path / "something"
-    for directory in (old, recent, foreign):
-        directory.mkdir()
-        (directory / "file").write_text("")
-    a_while_ago = 1.0e9
-    os.utime(old, (a_while_ago, a_while_ago))
-    os.utime(foreign, (a_while_ago, a_while_ago))
-    python("import impinge.jit", IMPINGE_CACHE_DIR=str(tmp_path))
-    assert not old.exists()
-    assert recent.exists()
-    assert foreign.exists()
-
-
-SMALL_KERNEL = """
-import numpy as np
-from numba.core import event
-
-class Counter(event.Listener):
-    compiled = 0
-    def on_start(self, happening):
-        Counter.compiled += 1
-    def on_end(self, happening):
-        pass
-
-event.register("numba:compile", Counter())
-from impinge.apps.rasterise import fill_triangles
-depth = np.full((4, 4), np.inf)
-fill_triangles(np.array([[[0.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]]]), depth, np.zeros((4, 4), np.int32))
-assert depth[0, 0] == 1.0
-print(Counter.compiled)
-"""
-
-
-def test_second_process_compiles_nothing(tmp_path: Path) -> None:
-    first = python(SMALL_KERNEL, IMPINGE_CACHE_DIR=str(tmp_path))
-    second = python(SMALL_KERNEL, IMPINGE_CACHE_DIR=str(tmp_path))
-    assert int(first.stdout) > 0
-    assert int(second.stdout) == 0
-    assert first.stderr.count("\n") == 1
-    assert "compiling" in first.stderr
-    assert second.stderr == ""
-
-
-def test_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    blocked = tmp_path / "a file, not a directory"
-    blocked.write_text("")
-    run = python(SMALL_KERNEL, IMPINGE_CACHE_DIR=str(blocked))
-    assert int(run.stdout) > 0
-    lines = run.stderr.splitlines()
-    assert len([line for line in lines if "is not writable" in line]) == 1
-    assert "IMPINGE_CACHE_DIR" in run.stderr
-    assert "Traceback" not in run.stderr
-
-
-def test_other_packages_keep_their_cache(tmp_path: Path) -> None:
-    program = (
-        "from numba import config; before = config.CACHE_DIR\n"
-        "import impinge.geometry.exact; print(config.CACHE_DIR == before)"
-    )
-    assert python(program, IMPINGE_CACHE_DIR=str(tmp_path)).stdout.strip() == "True"
-
-
-def test_without_jit_nothing_is_compiled(tmp_path: Path) -> None:
-    program = (
-        "import impinge; from impinge.geometry import exact; print(type(exact.sign).__name__);"
-        "m = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]); print(impinge.collides(m, m))"
-    )
-    run = python(program, NUMBA_DISABLE_JIT="1", IMPINGE_CACHE_DIR=str(tmp_path))
-    assert run.stdout.split() == ["function", "True"]
-    assert run.stderr == ""
-
-
-# ---------------------------------------------------------------------- entry kernels
 
 
 def modules_of(name: str) -> list[Any]:
@@ -347,7 +215,7 @@ print(*Counter.names)
 @needs_jit
 @pytest.mark.long
 @pytest.mark.parametrize("verb", COLD_QUESTIONS)
-def test_the_first_question_compiles_only_what_it_needs(verb: str, tmp_path: Path) -> None:
+def test_the_first_question_compiles_only_what_it_needs(verb: str, tmp_path: Path, python: Python) -> None:
     program = FIRST_QUESTION.format(verb=verb, more="1.0" if verb == "closer_than" else "None")
     names = python(program, IMPINGE_CACHE_DIR=str(tmp_path)).stdout.split()
     assert len(names) == len(set(names)) <= COLD_QUESTIONS[verb], names
@@ -355,7 +223,7 @@ def test_the_first_question_compiles_only_what_it_needs(verb: str, tmp_path: Pat
 
 
 @needs_jit
-def test_surfaces_do_not_need_the_kernels_of_solids() -> None:
+def test_surfaces_do_not_need_the_kernels_of_solids(python: Python) -> None:
     program = (
         "import sys, impinge\n"
         "mesh = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])\n"

@@ -1,24 +1,14 @@
-"""The one way kernels are compiled: decorator, disk cache and progress line.
+"""The one way kernels are compiled: decorators and progress line.
 
-Numba's own cache looks only at the file that holds the kernel: after an edit of
-a helper in another file it would go on returning the old machine code.  So the
-cache directory is named after a hash of all our sources, in the user's cache
-directory (``IMPINGE_CACHE_DIR`` overrides it).  Whenever something really has to
+What is compiled is kept on disk (``kernel_cache``).  Whenever something really has to
 be compiled, one line on the terminal says what and why.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import llvmlite.binding
@@ -27,88 +17,20 @@ import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils, event, sigutils
+from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic, overload
 
-_PACKAGE = Path(__file__).parent
-_STALE_AFTER_DAYS = 30
+from impinge.kernel_cache import KernelCache, is_writable
+
+# What callers ask about the cache; they import it from here.
+from impinge.kernel_cache import cache_directory as cache_directory
+from impinge.kernel_cache import cache_was_empty as cache_was_empty
+from impinge.kernel_cache import why_not_kept as why_not_kept
+from impinge.messages import on_terminal, say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _user_cache() -> Path:
-    try:
-        return _named_cache()
-    except RuntimeError:  # no home directory can be found
-        return Path(tempfile.gettempdir()) / "impinge"
-
-
-def _named_cache() -> Path:
-    if chosen := os.environ.get("IMPINGE_CACHE_DIR"):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "impinge"
-
-
-def _drop_stale(parent: Path, keep: Path) -> None:
-    """Remove the kernels of sources that have not been used for a month."""
-    now = time.time()
-    for old in parent.glob("kernels-*"):
-        if old != keep and now - old.stat().st_mtime > _STALE_AFTER_DAYS * 86400:
-            shutil.rmtree(old, ignore_errors=True)
-
-
-def _prepare_cache() -> Path:
-    checked = "-checked" if config.BOUNDSCHECK else ""  # other machine code from the same sources
-    directory = _user_cache() / f"kernels-{_source_hash()}{checked}"
-    try:
-        if directory.exists():
-            os.utime(directory)
-        else:
-            directory.mkdir(parents=True)
-            _drop_stale(directory.parent, keep=directory)
-    except OSError:
-        # A read-only home must not keep anyone from working: compile each time.
-        pass
-    return directory
-
-
-cache_directory: Path = _prepare_cache()
-_writable: bool = os.access(cache_directory, os.W_OK)
-cache_was_empty: bool = _writable and not any(cache_directory.iterdir())
-"""Whether this process found no compiled kernels."""
-if not _writable and not config.DISABLE_JIT:
-    print(
-        f"impinge: {cache_directory} is not writable, so kernels are compiled anew in every process;"
-        " set IMPINGE_CACHE_DIR to a writable directory",
-        file=sys.stderr,
-    )
-
-
-@contextmanager
-def _our_cache() -> Iterator[None]:
-    """Numba reads the directory when a function is decorated; other packages keep theirs."""
-    numbas_own = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_directory)
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = numbas_own
-
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -122,8 +44,9 @@ def kernel(function: Function) -> Function:
     """
     if config.DISABLE_JIT:
         return _as_plain_python(function)
-    with _our_cache():
-        return numba.njit(cache=_writable, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher._cache = KernelCache(function)  # as its enable_caching() does with Numba's own
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def _as_plain_python(function: Function) -> Function:
@@ -216,12 +139,14 @@ def cold(signature: str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if config.DISABLE_JIT:
             return function
-        with _our_cache():
-            compiled = numba.cfunc(signature, cache=_writable, error_model="numpy")(function)
+        arguments, result = sigutils.normalize_signature(signature)
+        # As numba.cfunc does, which would put Numba's own cache in.
+        compiled = CFunc(function, (arguments, result), locals={}, options={"error_model": "numpy"})
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+        compiled.compile()
         symbol = f"{function.__module__}.{function.__name__}"
         llvmlite.binding.add_symbol(symbol, compiled.address)
         _keep_alive.append(compiled)
-        arguments, result = sigutils.normalize_signature(signature)
         return types.ExternalFunction(symbol, result(*arguments))  # type: ignore[no-any-return]
 
     return decorate
@@ -347,20 +272,19 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
         if self._depth > 1 or not self.visible:
             return
         name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
-        if sys.stderr.isatty():
-            text = f"impinge: compiling for this machine, once: {name}"
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        if on_terminal():
+            say(f"impinge: compiling for this machine{', once' if is_writable() else ''}: {name}", end="")
         elif not self._shown:
-            kept = " (kept for the next)" if _writable else ""
-            print(f"impinge: first run, compiling kernels for this machine{kept}", file=sys.stderr)
+            kept = " (kept for the next)" if is_writable() else ""
+            say(f"impinge: first run, compiling kernels for this machine{kept}")
         self._shown = True
 
     def on_end(self, happening: event.Event) -> None:
         if not self._is_ours(happening):
             return
         self._depth -= 1
-        if self._depth == 0 and self.visible and sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if self._depth == 0 and self.visible and on_terminal():
+            say("", end="")
 
 
 _progress_line = _ProgressLine()
