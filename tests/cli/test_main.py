@@ -281,3 +281,14 @@ def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch) -> N
     result = run("warmup")
     assert result.exit_code == 0
     assert str(cache_directory) in result.stdout
+
+
+def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from impinge import kernel_cache
+    from impinge.world import warmup
+
+    monkeypatch.setattr(kernel_cache, "_why_not_kept", "the disk is full")
+    monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))
+    result = run("warmup")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "impinge: all kernels are compiled, but not kept: the disk is full\n"

@@ -190,12 +190,14 @@ def _as_tolerance(text: str | None) -> float | Literal["ulps"] | None:
 @app.command()
 def warmup() -> None:
     """Compile all kernels for this machine now, so that no later run has to wait."""
-    from impinge.jit import cache_directory
+    from impinge.jit import cache_directory, why_not_kept
     from impinge.world.warmup import compile_everything
 
     start = time.perf_counter()
     with terminal.progress_bar("compiling kernels") as progress:
         compile_everything(progress)
+    if reason := why_not_kept():
+        raise OSError(f"all kernels are compiled, but not kept: {reason}")
     terminal.out.print(f"All kernels are compiled, in {time.perf_counter() - start:.1f} s. They are kept in")
     typer.echo(cache_directory)
 
