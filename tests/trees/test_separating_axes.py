@@ -25,10 +25,14 @@ from impinge.trees.box_fit import FITS
 from impinge.trees.layout import EMPTY, SURPLUS, WIDTH
 from impinge.trees.obb import OBBTree
 from impinge.trees.separating_axes import (
+    aligned_boxes_in_order,
     aligned_boxes_meet,
+    aligned_boxes_overlap,
     aligned_boxes_within,
     aligned_view,
+    oriented_boxes_in_order,
     oriented_boxes_meet,
+    oriented_boxes_overlap,
     oriented_boxes_within,
     oriented_view,
 )
@@ -55,7 +59,23 @@ def meeting_bits(aligned: Any, rows: Any, others: Any, bits: Any) -> None:
 
 
 @kernel
-def bits_within(aligned: Any, rows: Any, others: Any, bits: Any, gaps: Any) -> None:
+def overlap_bits(aligned: Any, rows: Any, others: Any, bits: Any, depths: Any) -> None:
+    out = np.zeros(WIDTH, dtype=np.float32)
+    for n in range(len(others)):
+        o = others[n]
+        numbers = (
+            o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10], o[11], o[12], o[13], o[14], o[15]
+        )  # fmt: skip
+        if aligned:
+            bits[n] = aligned_boxes_overlap(rows, n, numbers, out)
+        else:
+            bits[n] = oriented_boxes_overlap(rows, n, numbers, out)
+        for k in range(WIDTH):
+            depths[n, k] = out[k]
+
+
+@kernel
+def bits_within(aligned: Any, rows: Any, others: Any, bits: Any, gaps: Any, in_order: Any, orders: Any) -> None:
     out = np.zeros(WIDTH, dtype=np.float32)
     for n in range(len(others)):
         o = others[n]
@@ -68,6 +88,12 @@ def bits_within(aligned: Any, rows: Any, others: Any, bits: Any, gaps: Any) -> N
             bits[n] = oriented_boxes_within(rows, n, numbers, out)
         for k in range(WIDTH):
             gaps[n, k] = out[k]
+        if aligned:
+            in_order[n] = aligned_boxes_in_order(rows, n, numbers, out)
+        else:
+            in_order[n] = oriented_boxes_in_order(rows, n, numbers, out)
+        for k in range(WIDTH):
+            orders[n, k] = out[k]
 
 
 class Boxes:
@@ -108,13 +134,27 @@ def may_meet(eights: Boxes, others: Boxes, aligned: bool = False, margin: float 
     return unpacked(bits)
 
 
+def overlap_of(
+    eights: Boxes, others: Boxes, aligned: bool = False, margin: float = 0.0
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Whether boxes may meet, and how deep they are in each other."""
+    bits = np.empty(len(others), dtype=np.int64)
+    depths = np.empty((len(others), WIDTH), dtype=np.float32)
+    overlap_bits(aligned, eights.rows(aligned), others.numbers(margin), bits, depths)
+    return unpacked(bits), depths.ravel().astype(np.float64)
+
+
 def gaps_of(
     eights: Boxes, others: Boxes, aligned: bool = False, margin: float = 0.0, reach: float = 0.0
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Whether boxes may be within the reach, and the bounds of their squared distances."""
     bits = np.empty(len(others), dtype=np.int64)
     gaps = np.empty((len(others), WIDTH), dtype=np.float32)
-    bits_within(aligned, eights.rows(aligned), others.numbers(margin, reach), bits, gaps)
+    in_order, orders = np.empty_like(bits), np.empty_like(gaps)
+    bits_within(aligned, eights.rows(aligned), others.numbers(margin, reach), bits, gaps, in_order, orders)
+    assert np.array_equal(bits, in_order)
+    assert np.array_equal(np.maximum(orders, 0.0), gaps)
+    assert (orders[gaps == 0.0] <= -1.0).all()
     return unpacked(bits), gaps.ravel().astype(np.float64)
 
 
@@ -261,6 +301,9 @@ def test_boxes_that_meet_are_never_separated(shape: str, parallel: bool, aligned
     clear = ~truly_meet(own.with_surplus(8.0), other.with_surplus(8.0))
     assert clear.sum() > 10
     assert not (clear & found).any()
+    found, _ = overlap_of(own.with_surplus(), single(other).with_surplus(), aligned)
+    assert not (truth & ~found).any()
+    assert not (clear & found).any()
 
 
 def test_the_surplus_is_needed() -> None:
@@ -357,6 +400,38 @@ def test_nan_never_separates(aligned: bool) -> None:
     own.centre[:] = np.nan
     assert may_meet(own, single(other), aligned).all()
     assert gaps_of(own, single(other), aligned)[0].all()
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_overlap_is_relative_to_the_sizes(aligned: bool) -> None:
+    """From -2 (one centre) over -1 (touching along a normal) and no further, whatever the size of the boxes."""
+    own, other, _ = boxes_that_nearly_touch(11, 40, "thick", True, aligned)
+    touching = own.centre.copy()
+    normals_decide = np.abs(overlap_of(own, single(other), aligned)[1] + 1.0) < 0.02
+    assert normals_decide.mean() > 0.5
+    for part in (0.0, 0.25, 0.5, 0.75):
+        own.centre = (touching * part).astype(np.float32)
+        found, depth = overlap_of(own, single(other), aligned)
+        assert found.all()
+        assert np.abs(depth[normals_decide] + 2.0 - part).max() < 0.02
+        assert (depth <= -1.0).all() and (depth >= -2.0).all()
+    own.centre = touching * np.float32(100.0)
+    found, depth = overlap_of(own, single(other), aligned)
+    assert not found.any()
+    assert (depth == -1.0).all()
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("strange", [np.inf, np.nan, 0.0])
+def test_overlap_never_exceeds_that_of_touching_boxes(strange: float, aligned: bool) -> None:
+    """A larger number would be taken for a distance, and the pair dropped."""
+    own, other, _ = boxes_that_nearly_touch(12, 4, "thick", False, aligned)
+    for name in ("centre", "half"):
+        changed = Boxes(own.axes, own.centre, own.half)
+        setattr(changed, name, np.full_like(own.half, strange))
+        assert (overlap_of(changed, single(other), aligned)[1] <= -1.0).all()
+    points = Boxes(own.axes, np.zeros_like(own.centre), np.zeros_like(own.half))
+    assert (overlap_of(points, single(points), aligned)[1] <= -1.0).all()
 
 
 @pytest.mark.parametrize("aligned", [False, True])

@@ -13,7 +13,7 @@ from impinge import Mesh
 from impinge.jit import kernel
 from impinge.trees.layout import EMPTY, SURPLUS, WIDTH
 from impinge.trees.sphere import SphereTree
-from impinge.trees.spheres import spheres_meet, spheres_within
+from impinge.trees.spheres import spheres_in_order, spheres_meet, spheres_overlap, spheres_within
 
 Singles = NDArray[np.float32]
 U = 2.0**-24
@@ -28,13 +28,27 @@ def meeting_bits(rows: Any, others: Any, bits: Any) -> None:
 
 
 @kernel
-def bits_within(rows: Any, others: Any, bits: Any, gaps: Any) -> None:
+def overlap_bits(rows: Any, others: Any, bits: Any, depths: Any) -> None:
     out = np.zeros(WIDTH, dtype=np.float32)
     for n in range(len(others)):
         o = others[n]
-        bits[n] = spheres_within(rows, n, (o[0], o[1], o[2], o[3], o[4], o[5]), out)
+        bits[n] = spheres_overlap(rows, n, (o[0], o[1], o[2], o[3], o[4]), out)
+        for k in range(WIDTH):
+            depths[n, k] = out[k]
+
+
+@kernel
+def bits_within(rows: Any, others: Any, bits: Any, gaps: Any, in_order: Any, orders: Any) -> None:
+    out = np.zeros(WIDTH, dtype=np.float32)
+    for n in range(len(others)):
+        o = others[n]
+        numbers = (o[0], o[1], o[2], o[3], o[4], o[5])
+        bits[n] = spheres_within(rows, n, numbers, out)
         for k in range(WIDTH):
             gaps[n, k] = out[k]
+        in_order[n] = spheres_in_order(rows, n, numbers, out)
+        for k in range(WIDTH):
+            orders[n, k] = out[k]
 
 
 def unpacked(bits: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -52,13 +66,24 @@ def may_meet(eights: Singles, others: Singles, margin: float = 0.0) -> NDArray[n
     return unpacked(bits)
 
 
+def overlap_of(eights: Singles, others: Singles) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    bits = np.empty(len(others), dtype=np.int64)
+    depths = np.empty((len(others), WIDTH), dtype=np.float32)
+    overlap_bits(rows_of(eights), np.hstack([others, np.zeros((len(others), 1), dtype=np.float32)]), bits, depths)
+    return unpacked(bits), depths.ravel().astype(np.float64)
+
+
 def gaps_of(
     eights: Singles, others: Singles, margin: float = 0.0, reach: float = 0.0
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     bits = np.empty(len(others), dtype=np.int64)
     gaps = np.empty((len(others), WIDTH), dtype=np.float32)
     columns = np.tile(np.array([margin, reach], dtype=np.float32), (len(others), 1))
-    bits_within(rows_of(eights), np.hstack([others, columns]), bits, gaps)
+    in_order, orders = np.empty_like(bits), np.empty_like(gaps)
+    bits_within(rows_of(eights), np.hstack([others, columns]), bits, gaps, in_order, orders)
+    assert np.array_equal(bits, in_order)
+    assert np.array_equal(np.maximum(orders, 0.0), gaps)
+    assert (orders[gaps == 0.0] <= -1.0).all()
     return unpacked(bits), gaps.ravel().astype(np.float64)
 
 
@@ -102,6 +127,15 @@ def test_spheres_that_meet_are_never_separated(tiny: bool) -> None:
     apart = np.array([x > 0 for x in slack(with_surplus(with_surplus(eights)), with_surplus(with_surplus(others)))])
     assert apart.sum() > 50
     assert not (apart & found).any()
+    found, depth = overlap_of(with_surplus(eights), with_surplus(others))
+    assert not (truth & ~found).any()
+    assert not (apart & found).any()
+    assert (depth <= -1.0).all()
+    assert np.abs(depth + 1.0).max() < 0.02
+    halfway = np.repeat(others, WIDTH, axis=0)
+    halfway[:, :3] = (halfway[:, :3] + eights[:, :3]) / 2.0
+    halfway[:, 3] = eights[:, 3]
+    assert np.abs(overlap_of(halfway, others)[1] + 1.5).max() < 0.02
 
 
 def test_spheres_of_trees_carry_the_surplus() -> None:

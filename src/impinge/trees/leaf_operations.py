@@ -27,12 +27,21 @@ from impinge.trees.triangle_filter import (
     surely_crossing,
     triangle_bounds,
 )
-from impinge.trees.volumes import carried, children_in_view, children_within, meeting_children, shadow
+from impinge.trees.volumes import (
+    carried,
+    children_in_order,
+    children_in_view,
+    children_within,
+    meeting_children,
+    overlapping_children,
+    shadow,
+)
 from impinge.trees.work import (
     BEST,
     FACE_A,
     FACE_B,
     FOUND,
+    HEAP_LEFT,
     KINDS,
     MODE,
     ORIGINS_APART,
@@ -129,16 +138,16 @@ def place_of(body, ref):
 
 
 @inlined
-def _to_units_of_a(work, unit):
-    for k in range(WIDTH):
-        work.lanes[k] *= unit
-
-
-@inlined
 def _children_in_reach(near, node, other, motion, side, work):
-    bits = children_within(near, node, other, motion.margin, work.reach[side], work.lanes)
+    if work.counters[HEAP_LEFT] > 0:
+        bits = children_in_order(near, node, other, motion.margin, work.reach[side], work.lanes)
+    else:
+        bits = children_within(near, node, other, motion.margin, work.reach[side], work.lanes)
     if side == 1:
-        _to_units_of_a(work, np.float32(1.0) / (motion.scale * motion.scale))
+        unit = np.float32(1.0) / (motion.scale * motion.scale)
+        for k in range(WIDTH):
+            if work.lanes[k] > np.float32(0.0):  # how deep volumes overlap has no unit
+                work.lanes[k] *= unit
     return bits
 
 
@@ -148,22 +157,34 @@ def _children_in_view(near, far, node, far_ref, motion, side, work):
     numbers = view.ours + shadow(far, far_ref, view) + (view.kappa, work.reach[side])
     bits = children_in_view(near, node, numbers, work.lanes)
     if side == 1:
-        _to_units_of_a(work, np.float32(1.0) / motion.scale)
+        unit = np.float32(1.0) / motion.scale
+        for k in range(WIDTH):
+            work.lanes[k] *= unit
     return bits
 
 
 # -------------------------------------------------------------------------- meeting
 
 
-def _meeting_candidates(leaf, near, far, node, far_ref, motion, side, work):
+@inlined
+def _meeting(near, far, node, far_ref, motion, side, work):
     other = carried(far, far_ref, motion)
     if work.counters[MODE] != PLAIN:
         _children_in_reach(near, node, other, motion, side, work)  # for the bounds
     return meeting_children(near, node, other, motion.margin, work.lanes)
 
 
-candidates.of(FirstContact)(_meeting_candidates)
-candidates.of(AllContacts)(_meeting_candidates)
+@candidates.of(AllContacts)
+def _meeting_candidates(leaf, near, far, node, far_ref, motion, side, work):
+    return _meeting(near, far, node, far_ref, motion, side, work)
+
+
+@candidates.of(FirstContact)
+def _deepest_candidates(leaf, near, far, node, far_ref, motion, side, work):
+    """As long as the search is best first, volumes that are deepest in each other come first."""
+    if work.counters[HEAP_LEFT] == 0:
+        return _meeting(near, far, node, far_ref, motion, side, work)
+    return overlapping_children(near, node, carried(far, far_ref, motion), motion.margin, work.lanes)
 
 
 @inlined

@@ -143,7 +143,7 @@ def collide_all(a, b, work):
                 work.answers[i] = answer = MEETING
                 continue
             choose_mode(work)
-            _prepare(a, b, 0.0, 0, work)
+            _prepare(a, b, 0.0, 0 if counters[MODE] != PLAIN else BEST_FIRST, work)
         meeting = traverse(FirstContact(work.poses), a, b, work)
         if out_of_budget(work, meeting):
             return UNFINISHED

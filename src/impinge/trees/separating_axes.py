@@ -34,9 +34,10 @@ in scalar code, and that nothing is mispredicted; docs/benchmarks.md has the tim
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
-from impinge.trees.lanes import eight_lanes, larger
+from impinge.trees.lanes import eight_lanes, larger, smaller, where
 
 PARALLEL = 2.0**-20
 
@@ -82,20 +83,43 @@ def _either(known: Any, new: Any) -> Any:
     return new if known is None else known | new
 
 
-def _squared_gap(r: Any, t: Any, h: Any, s: Any, margin: Any) -> Any:
-    """A lower bound of the squared distance: the gaps along the normals of either box, which are at right angles."""
+def _along_normals(r: Any, t: Any, h: Any, s: Any, margin: Any) -> tuple[list[Any], list[Any]]:
+    """The distance of the centres and the sum of the radii, along the normals of either box."""
     a = [abs(x) for x in r]
-    ours = None
-    theirs = None
+    ours = []
+    theirs = []
     for i in range(3):
         radii = a[3 * i] * s[0] + (a[3 * i + 1] * s[1] + (a[3 * i + 2] * s[2] + (h[i] + margin)))
-        gap = larger(abs(t[i]) - radii, 0.0)
-        ours = gap * gap if ours is None else ours + gap * gap
+        ours.append((abs(t[i]), radii))
     for j in range(3):
         radii = a[j] * h[0] + (a[3 + j] * h[1] + (a[6 + j] * h[2] + (s[j] + margin)))
-        gap = larger(abs(r[j] * t[0] + r[3 + j] * t[1] + r[6 + j] * t[2]) - radii, 0.0)
-        theirs = gap * gap if theirs is None else theirs + gap * gap
-    return larger(ours, theirs)
+        theirs.append((abs(r[j] * t[0] + r[3 + j] * t[1] + r[6 + j] * t[2]), radii))
+    return ours, theirs
+
+
+def _squared_gap(r: Any, t: Any, h: Any, s: Any, margin: Any) -> Any:
+    """A lower bound of the squared distance: the gaps along the normals of either box, which are at right angles."""
+    squared = []
+    for axes in _along_normals(r, t, h, s, margin):
+        x, y, z = (larger(apart - radii, 0.0) for apart, radii in axes)
+        squared.append(x * x + y * y + z * z)
+    return larger(*squared)
+
+
+def _overlap(r: Any, t: Any, h: Any, s: Any, margin: Any) -> Any:
+    """How deep boxes are in each other: -2 if their centres coincide, -1 if they touch, not more if they are apart.
+
+    Relative to their sizes, so that boxes of all levels compare: where surfaces cross, their boxes are as deep in
+    each other from level to level, where they run side by side less and less.
+    """
+    ours, theirs = _along_normals(r, t, h, s, margin)
+    return smaller(reduce(larger, (apart / radii for apart, radii in ours + theirs)), 1.0) - 2.0
+
+
+def _gap_or_overlap(*view: Any) -> tuple[Any, Any]:
+    """The squared gap; and the same, with the (negative) overlap in place of zero."""
+    gap = _squared_gap(*view)
+    return gap, where(gap > 0.0, gap, _overlap(*view))
 
 
 # The numbers of the formulas: the other box (three axes as columns, centre, half lengths), margin, squared reach.
@@ -107,9 +131,21 @@ def oriented_boxes_meet(rows: Any, numbers: Any) -> Any:
 
 
 @eight_lanes
+def oriented_boxes_overlap(rows: Any, numbers: Any) -> Any:
+    view = oriented_view(rows, numbers)
+    return ~_separated(*view, numbers[15]), _overlap(*view, numbers[15])
+
+
+@eight_lanes
 def oriented_boxes_within(rows: Any, numbers: Any) -> Any:
     gap = _squared_gap(*oriented_view(rows, numbers), numbers[15])
     return ~(gap > numbers[16]), gap
+
+
+@eight_lanes
+def oriented_boxes_in_order(rows: Any, numbers: Any) -> Any:
+    gap, order = _gap_or_overlap(*oriented_view(rows, numbers), numbers[15])
+    return ~(gap > numbers[16]), order
 
 
 @eight_lanes
@@ -118,6 +154,18 @@ def aligned_boxes_meet(rows: Any, numbers: Any) -> Any:
 
 
 @eight_lanes
+def aligned_boxes_overlap(rows: Any, numbers: Any) -> Any:
+    view = aligned_view(rows, numbers)
+    return ~_separated(*view, numbers[15]), _overlap(*view, numbers[15])
+
+
+@eight_lanes
 def aligned_boxes_within(rows: Any, numbers: Any) -> Any:
     gap = _squared_gap(*aligned_view(rows, numbers), numbers[15])
     return ~(gap > numbers[16]), gap
+
+
+@eight_lanes
+def aligned_boxes_in_order(rows: Any, numbers: Any) -> Any:
+    gap, order = _gap_or_overlap(*aligned_view(rows, numbers), numbers[15])
+    return ~(gap > numbers[16]), order

@@ -1,6 +1,6 @@
 """What the traversal asks of a bounding volume, for each kind of tree.
 
-A new kind of tree adds a body class (see body) and its version of these six functions; nothing else
+A new kind of tree adds a body class (see body) and its version of these eight functions; nothing else
 in the traversal knows what a volume is.
 """
 
@@ -18,12 +18,16 @@ from impinge.trees.far_view import (
 from impinge.trees.layout import WIDTH
 from impinge.trees.relative_motion import carried_point
 from impinge.trees.separating_axes import (
+    aligned_boxes_in_order,
     aligned_boxes_meet,
+    aligned_boxes_overlap,
     aligned_boxes_within,
+    oriented_boxes_in_order,
     oriented_boxes_meet,
+    oriented_boxes_overlap,
     oriented_boxes_within,
 )
-from impinge.trees.spheres import spheres_meet, spheres_within
+from impinge.trees.spheres import spheres_in_order, spheres_meet, spheres_overlap, spheres_within
 
 
 @generic
@@ -45,8 +49,18 @@ def meeting_children(body, node, other, margin, lanes):
 
 
 @generic
+def overlapping_children(body, node, other, margin, lanes):
+    """As ``meeting_children``; and the order in which they are promising: how deep they are in the other one."""
+
+
+@generic
 def children_within(body, node, other, margin, reach, lanes):
     """The children (bits) that may come within the reach, and lower bounds of their distances; all squared."""
+
+
+@generic
+def children_in_order(body, node, other, margin, reach, lanes):
+    """As ``children_within``, but for volumes that overlap the bounds are negative, the lower the deeper they do."""
 
 
 @generic
@@ -97,9 +111,19 @@ def _meeting_obbs(body, node, other, margin, lanes):
     return oriented_boxes_meet(body.rows, node, other + (margin,), lanes)
 
 
+@overlapping_children.of(OBBBody)
+def _overlapping_obbs(body, node, other, margin, lanes):
+    return oriented_boxes_overlap(body.rows, node, other + (margin,), lanes)
+
+
 @children_within.of(OBBBody)
 def _obbs_within(body, node, other, margin, reach, lanes):
     return oriented_boxes_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(OBBBody)
+def _obbs_in_order(body, node, other, margin, reach, lanes):
+    return oriented_boxes_in_order(body.rows, node, other + (margin, reach), lanes)
 
 
 @inlined
@@ -150,9 +174,19 @@ def _meeting_aabbs(body, node, other, margin, lanes):
     return aligned_boxes_meet(body.rows, node, other + (margin,), lanes)
 
 
+@overlapping_children.of(AABBBody)
+def _overlapping_aabbs(body, node, other, margin, lanes):
+    return aligned_boxes_overlap(body.rows, node, other + (margin,), lanes)
+
+
 @children_within.of(AABBBody)
 def _aabbs_within(body, node, other, margin, reach, lanes):
     return aligned_boxes_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(AABBBody)
+def _aabbs_in_order(body, node, other, margin, reach, lanes):
+    return aligned_boxes_in_order(body.rows, node, other + (margin, reach), lanes)
 
 
 @inlined
@@ -198,9 +232,19 @@ def _meeting_spheres(body, node, other, margin, lanes):
     return spheres_meet(body.rows, node, other + (margin,), lanes)
 
 
+@overlapping_children.of(SphereBody)
+def _overlapping_spheres(body, node, other, margin, lanes):
+    return spheres_overlap(body.rows, node, other + (margin,), lanes)
+
+
 @children_within.of(SphereBody)
 def _spheres_within(body, node, other, margin, reach, lanes):
     return spheres_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(SphereBody)
+def _spheres_in_order(body, node, other, margin, reach, lanes):
+    return spheres_in_order(body.rows, node, other + (margin, reach), lanes)
 
 
 @shadow.of(SphereBody)
