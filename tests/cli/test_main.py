@@ -119,7 +119,7 @@ def test_repair(write) -> None:
     left = run("repair", write("open.obj", "\n".join(cubes(0).splitlines()[:-1])), "-o", "still-open.stl")
     assert left.exit_code == 1
     assert "nothing to repair" in left.stdout
-    welded = run("repair", "open.obj", "-o", "welded.off", "--tolerance", "ulps")
+    welded = run("repair", "open.obj", "-o", "welded.off", "--weld", "auto")
     assert welded.exit_code == 1
 
 
@@ -129,8 +129,8 @@ def test_repair(write) -> None:
         (["-o", "part.step"], "cannot be written"),
         (["-o", "cube.obj"], "would overwrite"),
         (["-o", "absent/part.obj"], "does not exist"),
-        (["-o", "part.obj", "--tolerance", "much"], "'much'"),
-        (["-o", "part.obj", "--tolerance", "-1"], "tolerance is -1"),
+        (["-o", "part.obj", "--weld", "much"], "'much'"),
+        (["-o", "part.obj", "--weld", "-1"], "weld is -1"),
     ],
 )
 def test_repair_refuses_in_one_line(write, arguments: list[str], complaint: str) -> None:

@@ -174,13 +174,13 @@ def test_cracks_are_named_and_welded_when_asked():
     mesh = cracked(2.0**-51)
     assert len(mesh.diagnose().cracks) == 4
     assert not mesh.repaired().is_closed  # nothing moves unless asked
-    done = mesh.repair(tolerance="ulps")
+    done = mesh.repair(weld="auto")
     assert done.welded == 4
     assert done.mesh.diagnose().is_clean
     assert np.array_equal(done.mesh.vertices, mesh.vertices)
     wide = cracked(1e-3)
     assert len(wide.diagnose().cracks) == 0
-    assert wide.repair("ulps").welded == 0
+    assert wide.repair("auto").welded == 0
     assert wide.repair(0.01).mesh.diagnose().is_clean
     assert wide.repair(1e-4).welded == 0
 
@@ -190,13 +190,13 @@ def test_welding_never_joins_the_ends_of_an_edge():
     assert strip.repair(0.5).mesh is strip
 
 
-@pytest.mark.parametrize("tolerance", [-1.0, np.nan, np.inf, "wide", [1.0, 2.0]])
-def test_a_wrong_tolerance_is_refused(tolerance):
-    with pytest.raises(ValueError, match="tolerance"):
-        Mesh(TETRAHEDRON, OUTWARD).repair(tolerance)
+@pytest.mark.parametrize("weld", [-1.0, np.nan, np.inf, "wide", "ulps", [1.0, 2.0]])
+def test_a_wrong_weld_is_refused(weld):
+    with pytest.raises(ValueError, match="weld"):
+        Mesh(TETRAHEDRON, OUTWARD).repair(weld)
 
 
-def test_a_tolerance_larger_than_everything_is_refused():
+def test_a_weld_larger_than_everything_is_refused():
     rng = np.random.default_rng(1)
     soup = Mesh(rng.random((3000, 3)), np.arange(3000).reshape(-1, 3))
     with pytest.raises(ValueError, match="larger than"):

@@ -150,9 +150,9 @@ def diagnose(file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh o
 def repair(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh or CAD file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the mesh: .obj, .off or .stl.")],
-    tolerance: Annotated[
+    weld: Annotated[
         str | None,
-        typer.Option(help="Weld vertices of open edges this close: a length, or 'ulps'. By default no vertex moves."),
+        typer.Option(help="Weld vertices of open edges this close: a length, or 'auto'. By default no vertex moves."),
     ] = None,
 ) -> None:
     """Join T-vertices, merge coincident faces, drop those without area, and wind all of them outward.
@@ -168,7 +168,7 @@ def repair(
     with terminal.spinner(f"reading {file.name}"):
         mesh = impinge.load(file)
     with terminal.spinner("repairing"):
-        done = mesh.repair(_as_tolerance(tolerance))
+        done = mesh.repair(_as_weld(weld))
         diagnosis = done.mesh.diagnose()
     save(done.mesh, output)
     typer.echo(f"{file.name}: {done}")
@@ -176,15 +176,15 @@ def repair(
     raise typer.Exit(NO_FINDINGS if diagnosis.is_clean else FINDINGS)
 
 
-def _as_tolerance(text: str | None) -> float | Literal["ulps"] | None:
+def _as_weld(text: str | None) -> float | Literal["auto"] | None:
     if text is None:
         return None
-    if text == "ulps":
-        return "ulps"
+    if text == "auto":
+        return "auto"
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"--tolerance is {text!r}; it must be a length or 'ulps'") from None
+        raise ValueError(f"--weld is {text!r}; it must be a length or 'auto'") from None
 
 
 @app.command()

@@ -1,8 +1,6 @@
-"""Cracks: vertices of open edges that are almost, but not quite, at the same position.
+"""Cracks: vertices of open edges that are equal but for rounding.
 
-Files of rounded coordinates have them where two patches were computed on their own.  Two vertices that come this
-close lie in one cell of at least one of eight grids: cells are twice as wide as the reach, and the grids are
-shifted by half a cell along none, some or all axes.
+Files have them where two patches of a surface were computed, or rounded, each on its own.
 """
 
 from __future__ import annotations
@@ -10,49 +8,63 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry.cast import Floats, Ints
-from impinge.geometry.t_vertices import SLENDERNESS, ULPS
+
+ROUNDING = 2.0**-20
+"""What counts as rounding, in parts of the size of the mesh: some units in the last place of single precision, in
+which most files are written or were computed, whatever the type of the numbers in memory."""
+
+SINGLE_ULPS = 2.0
+"""Far from the origin that may be less than single precision can tell apart.  Where every coordinate is a number of
+single precision, two units in the last place of the largest count as rounding too: each coordinate of two vertices
+differs by one, so that their distance is below the square root of three."""
+
+PART_OF_EDGE = 0.25
+"""But never more than this part of the shortest edge at either vertex: fine details stay."""
+
+_MOST_NEAR = 8
+"""Others that one vertex is compared with, the nearest: a crack has one, a corner of many patches some."""
 
 
-def crack_reach(points: Floats, edges: Ints) -> Floats:
-    """(n,) how near, along each axis, another vertex must be to be taken for this one.
+def find_cracks(points: Floats, edges: Ints, open_edges: Ints) -> Ints:
+    """(k, 2) the pairs of vertices of open edges that are within rounding of each other, the smaller first; sorted.
 
-    That is 16 units in the last place of its largest coordinate, but no more than 2**-20 of the shortest edge there.
+    ``edges`` are all edges; they and the open ones are indices of points at distinct positions.
     """
-    length = np.abs(points[edges[:, 0]] - points[edges[:, 1]]).max(axis=1)
+    some = np.unique(open_edges)
+    if len(some) == 0:
+        return np.zeros((0, 2), dtype=np.int32)
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
+
+    # Brought to a size of one by a power of two: no square of a distance underflows or overflows.
+    exponent = int(np.frexp(np.abs(points[edges]).max())[1])
+    scaled = np.ldexp(points, -exponent)
+    reach = _reach(scaled, edges, _is_single_precision(points[edges]))[some]
+    widest = float(np.nextafter(reach.max(), np.inf))
+    near, other = cKDTree(scaled[some]).query(scaled[some], k=_MOST_NEAR + 1, distance_upper_bound=widest)
+    this = np.broadcast_to(np.arange(len(some))[:, None], other.shape)
+    # The nearest is the vertex itself; where there are fewer than wanted, the index is one beyond the last.
+    found = (other < len(some)) & (other != this)
+    this, other, near = this[found], other[found], near[found]
+    close = near <= np.minimum(reach[this], reach[other])
+    this, other = some[this[close]].astype(np.int64), some[other[close]].astype(np.int64)
+    key = np.unique(np.minimum(this, other) * len(points) + np.maximum(this, other))  # most are there both ways
+    return np.stack(np.divmod(key, len(points)), axis=1).astype(np.int32)
+
+
+def _is_single_precision(coordinates: Floats) -> bool:
+    with np.errstate(over="ignore", under="ignore"):
+        return bool((coordinates.astype(np.float32) == coordinates).all())
+
+
+def _reach(points: Floats, edges: Ints, single: bool) -> Floats:
+    """(n,) how near another vertex must be to be taken for this one."""
+    ends = points[edges]
+    rounding = ROUNDING * float((ends.max(axis=(0, 1)) - ends.min(axis=(0, 1))).max())
+    if single:
+        rounding = max(rounding, SINGLE_ULPS * float(np.spacing(np.float32(np.abs(ends).max()))))
+    length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
     shortest = np.full(len(points), np.inf)
     for k in range(2):
         np.minimum.at(shortest, edges[:, k], length)
-    reach: Floats = np.minimum(ULPS * np.spacing(np.abs(points).max(axis=1)), SLENDERNESS * shortest)
+    reach: Floats = np.minimum(rounding, PART_OF_EDGE * shortest)
     return reach
-
-
-def find_close_vertices(points: Floats, vertices: Ints, reach: Floats) -> Ints:
-    """(k, 2) the pairs of these vertices, at different positions, that are within reach of each other; sorted."""
-    some = vertices[reach[vertices] > 0.0]
-    exponent = np.frexp(reach[some])[1]
-    found = [np.zeros((0, 2), dtype=np.int32)]
-    # A vertex of wide reach must not fill the cells of those with a narrow one: both have to reach.
-    for level in np.unique(exponent):
-        members = some[exponent >= level]
-        with np.errstate(over="ignore"):
-            scaled = np.ldexp(points[members], -int(level) - 1)
-        # Coordinates so large can only be equal or out of reach: they stand for themselves.
-        scaled = np.where(np.isfinite(scaled), scaled, points[members])
-        for shift in np.ndindex(2, 2, 2):
-            found.append(_pairs_in_cells(np.floor(scaled + 0.5 * np.array(shift)), members))
-    pairs = np.unique(np.concatenate(found), axis=0)
-    apart = np.abs(points[pairs[:, 0]] - points[pairs[:, 1]]).max(axis=1)
-    close = (apart <= np.minimum(reach[pairs[:, 0]], reach[pairs[:, 1]])) & (apart > 0.0)
-    return np.ascontiguousarray(pairs[close])
-
-
-def _pairs_in_cells(cells: Floats, members: Ints) -> Ints:
-    order = np.lexsort((cells[:, 2], cells[:, 1], cells[:, 0]))
-    ordered = cells[order]
-    pairs = [np.zeros((0, 2), dtype=np.int32)]
-    for step in range(1, len(order)):
-        same = np.flatnonzero((ordered[step:] == ordered[:-step]).all(axis=1))
-        if len(same) == 0:
-            break
-        pairs.append(np.stack([members[order[same]], members[order[same + step]]], axis=1))
-    return np.sort(np.concatenate(pairs), axis=1)

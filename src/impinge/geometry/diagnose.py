@@ -9,7 +9,7 @@ import numpy as np
 
 from impinge.geometry import topology
 from impinge.geometry.cast import Floats, Ints, read_only
-from impinge.geometry.cracks import crack_reach, find_close_vertices
+from impinge.geometry.cracks import find_cracks
 from impinge.geometry.integers import SAFE_FROM_UNDERFLOW, collinear
 from impinge.geometry.t_vertices import SLENDERNESS, ULPS, find_t_vertices
 
@@ -43,7 +43,8 @@ class Diagnosis:
     inconsistent_winding: Ints
     """(k, 2) edges of an even number of faces that run it more often one way than the other."""
     cracks: Ints
-    """(k, 2) vertices of open edges at different positions that are only some ulps apart."""
+    """(k, 2) vertices of open edges at different positions that are equal but for rounding: ``repaired(weld="auto")``
+    welds them."""
     slivers: Ints
     """(k,) faces with an area whose height is less than ``SLIVER`` of their longest side; a remark, not a flaw."""
     coplanar_neighbours: Ints
@@ -86,7 +87,7 @@ def diagnose(mesh: Mesh) -> Diagnosis:
         degenerate_faces=read_only(degenerate),
         t_vertices=read_only(find_t_vertices(mesh.vertices, np.unique(faces), found.pairs)),
         inconsistent_winding=read_only(topology.unbalanced_edges(mesh)),
-        cracks=read_only(_cracks(mesh.vertices, open_edges, found.pairs)),
+        cracks=read_only(find_cracks(mesh.vertices, found.pairs, open_edges)),
         slivers=read_only(_slivers(mesh, degenerate)),
         coplanar_neighbours=read_only(_coplanar_neighbours(mesh, degenerate)),
     )
@@ -124,12 +125,6 @@ def degenerate_faces(mesh: Mesh) -> Ints:
     for face in np.flatnonzero(~has_area & ~degenerate):
         degenerate[face] = collinear(*triangles[face].tolist())
     return np.flatnonzero(degenerate).astype(np.int32)
-
-
-def _cracks(points: Floats, open_edges: Ints, edges: Ints) -> Ints:
-    if len(open_edges) == 0:
-        return np.zeros((0, 2), dtype=np.int32)
-    return find_close_vertices(points, np.unique(open_edges), crack_reach(points, edges))
 
 
 def _slivers(mesh: Mesh, degenerate: Ints) -> Ints:

@@ -157,14 +157,23 @@ class Mesh(Memo):
 
         return self.memo("diagnosis", diagnose)
 
-    def repair(self, tolerance: float | Literal["ulps"] | None = None) -> Repair:
+    def repair(self, weld: float | Literal["auto"] | None = None) -> Repair:
         """Mend what can be mended: a ``Repair`` with the new mesh, the faces it comes from, and what was done.
 
         T-vertices get their edges, faces without area go where nothing is lost, coincident faces become one, winding
         becomes consistent and, where the surface is closed, outward.  Holes stay open.  ``Mesh.polygon`` of the new
-        mesh names the same polygons as before.  No vertex moves, unless a tolerance is given: then vertices of open
-        edges that are that close to each other (``"ulps"``: as close as ``diagnose().cracks``) become one.
+        mesh names the same polygons as before.
 
+        Parameters
+        ----------
+        weld
+            Vertices of open edges that are this close to each other become one: a length, or ``"auto"`` for those
+            that are equal but for rounding (``diagnose().cracks``: within a millionth of the size of the mesh, and
+            within a quarter of the shortest edge there).  ``Repair.largest_move`` tells how far the farthest went.
+            By default no vertex moves.
+
+        Examples
+        --------
         >>> lid = Mesh([[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0, 0], [1, -1, 0]], [[0, 1, 2], [0, 4, 3], [4, 1, 3]])
         >>> lid.repair()
         <Repair repaired: 1 T-vertices joined, 1 faces divided>
@@ -173,11 +182,11 @@ class Mesh(Memo):
         """
         from impinge.geometry.repair import repair
 
-        return repair(self, tolerance)
+        return repair(self, weld)
 
-    def repaired(self, tolerance: float | Literal["ulps"] | None = None, solid: bool | None = None) -> Mesh:
+    def repaired(self, weld: float | Literal["auto"] | None = None, solid: bool | None = None) -> Mesh:
         """The mended mesh of ``repair``; ``solid=True`` declares it a solid, ``None`` keeps the present declaration."""
-        mended = self.repair(tolerance).mesh
+        mended = self.repair(weld).mesh
         if solid is None or solid == mended.solid:
             return mended
         return mesh_of_arrays(mended.vertices, mended.faces, mended.polygon, solid)

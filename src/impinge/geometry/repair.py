@@ -1,8 +1,8 @@
 """Mend what is unusual about a mesh, as far as it can be mended without a guess.
 
-Vertices keep their numbers and their positions; only ``tolerance`` allows to take one for another.
+Vertices keep their numbers and their positions; only ``weld`` allows to take one for another.
 
-1. *Cracks* (with a tolerance): vertices of open edges that are close to each other become one.
+1. *Cracks* (with ``weld``): vertices of open edges that are close to each other become one (``geometry.weld``).
 2. *T-vertices* get their edges: a face with a vertex inside an edge is divided there.  If the vertex stands exactly
    on the edge, the surface is the same set of points as before; if it is some ulps aside, the face is bent to it.
 3. *Faces without area* go where other faces have all of their edges: no point of the surface is lost.  Divided at
@@ -17,28 +17,23 @@ treat the same flaws.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.constants import LARGEST_COORDINATE
 from impinge.geometry import topology
-from impinge.geometry.cast import Bools, Floats, Ints, read_only, real_array
-from impinge.geometry.cracks import crack_reach, find_close_vertices
+from impinge.geometry.cast import Bools, Floats, Ints, read_only
 from impinge.geometry.diagnose import coincident_faces, degenerate_faces
 from impinge.geometry.mesh import Mesh, mesh_of_arrays
 from impinge.geometry.t_vertices import find_t_vertices
 from impinge.geometry.triangulate import triangulate
+from impinge.geometry.weld import Weld, as_weld
+from impinge.geometry.weld import weld as weld_vertices
 from impinge.geometry.winding import faces_to_turn
 
-Tolerance: TypeAlias = "float | Literal['ulps'] | None"
 Span = tuple[int, int]
-
-_MOST_NEAR = 64
-"""Vertices within a tolerance of one vertex, on average; more say that the tolerance is a mistake."""
 
 _MOST_ROUNDS = 16
 """Dividing faces makes new edges, on which vertices may stand; each round divides faces into smaller ones."""
@@ -53,7 +48,9 @@ class Repair:
     source: Ints
     """(m,) the face of the given mesh that each face comes from."""
     welded: int
-    """Vertices that were taken for another one; 0 without a tolerance."""
+    """Vertices that were taken for another one; 0 without ``weld``."""
+    largest_move: float
+    """The largest distance from a welded vertex to the one that it was taken for."""
     joined: int
     """T-vertices that got their edges."""
     divided: int
@@ -81,31 +78,17 @@ class Repair:
         return f"<Repair {self}>"
 
 
-def repair(mesh: Mesh, tolerance: Tolerance = None) -> Repair:
+def repair(mesh: Mesh, weld: Weld = None) -> Repair:
     """Mend a mesh; see ``Mesh.repair``."""
-    weld = _as_tolerance(tolerance)
+    reach = as_weld(weld)
     work = _Work(mesh)
-    welded = work.weld(weld) if weld is not None else 0
-    joined, divided = work.join_t_vertices(0.0 if weld is None or isinstance(weld, str) else weld)
+    welded, largest_move = work.weld(reach)
+    joined, divided = work.join_t_vertices(0.0 if reach is None or isinstance(reach, str) else reach)
     dropped = work.drop_flat_faces()
     merged = work.merge_coincident_faces()
     turned = work.turn_faces()
     mended = work.as_mesh() if any((welded, joined, dropped, merged, turned)) else mesh
-    return Repair(mended, read_only(work.source), welded, joined, divided, dropped, merged, turned)
-
-
-def _as_tolerance(value: Any) -> Tolerance:
-    """What a caller gives, checked; 0 is None."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        if value == "ulps":
-            return "ulps"
-        raise ValueError(f"tolerance is {value!r}; it must be a length, 'ulps' or None")
-    array = real_array(value, "tolerance")
-    if array.ndim != 0 or not 0.0 <= float(array) <= LARGEST_COORDINATE:
-        raise ValueError(f"tolerance is {value!r}; it must be a length of 0 or more, 'ulps' or None")
-    return float(array) or None
+    return Repair(mended, read_only(work.source), welded, largest_move, joined, divided, dropped, merged, turned)
 
 
 class _Work:
@@ -128,20 +111,13 @@ class _Work:
         self.faces, self.source = self.faces[kept], self.source[kept]
         return int((~kept).sum())
 
-    def weld(self, tolerance: float | Literal["ulps"]) -> int:
-        """Take vertices of open edges for the first one near them; those that an edge joins stay apart."""
-        mesh = self._surface()
-        edges = topology.edges(mesh).pairs
-        some = np.unique(topology.open_edges(mesh))
-        near = _mutual(_close_pairs(mesh.vertices, some, edges, tolerance))
-        tied = _mutual(edges[np.isin(edges, some).all(axis=1)].tolist())
-        becomes = _leaders(near, tied)
-        target = np.arange(len(mesh.vertices), dtype=np.int32)
-        target[list(becomes)] = list(becomes.values())
-        merged = topology.merged_vertices(mesh)
-        moved = target[merged]
-        self.faces = np.where((moved != merged)[self.faces], moved[self.faces], self.faces)
-        return len(becomes)
+    def weld(self, reach: Weld) -> tuple[int, float]:
+        """Close cracks; how many vertices were taken for others, and the largest of their moves."""
+        if reach is None:
+            return 0, 0.0
+        done = weld_vertices(self._surface(), reach)
+        self.faces = done.mesh.faces.copy()
+        return done.vertices, done.largest_move
 
     def join_t_vertices(self, tolerance: float) -> tuple[int, int]:
         """Divide faces until no vertex stands inside an edge; how many vertices, and how many given faces."""
@@ -225,47 +201,6 @@ class _Work:
         turned = faces_to_turn(self._surface())
         self.faces[turned] = self.faces[turned][:, ::-1]
         return int(turned.sum())
-
-
-def _close_pairs(points: Floats, some: Ints, edges: Ints, tolerance: float | Literal["ulps"]) -> list[list[int]]:
-    """Pairs of these vertices that are near each other, the nearest first."""
-    if len(some) == 0:
-        return []
-    if isinstance(tolerance, str):
-        pairs = find_close_vertices(points, some, crack_reach(points, edges))
-    else:
-        from scipy.spatial import cKDTree  # type: ignore[import-untyped]
-
-        tree = cKDTree(points[some])
-        if tree.count_neighbors(tree, tolerance) > _MOST_NEAR * len(some):
-            raise ValueError(f"tolerance is {tolerance:g}; it is larger than most faces at open edges")
-        pairs = some[tree.query_pairs(tolerance, output_type="ndarray")]
-    apart = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
-    rows: list[list[int]] = pairs[np.argsort(apart, kind="stable")].tolist()
-    return rows
-
-
-def _mutual(pairs: Iterable[Sequence[int]]) -> dict[int, list[int]]:
-    """For each end of a pair, the other ends."""
-    found: dict[int, list[int]] = {}
-    for a, b in pairs:
-        found.setdefault(a, []).append(b)
-        found.setdefault(b, []).append(a)
-    return found
-
-
-def _leaders(near: dict[int, list[int]], tied: dict[int, list[int]]) -> dict[int, int]:
-    """The vertex that each becomes: one near it with a smaller number, which itself stays."""
-    becomes: dict[int, int] = {}
-    group: dict[int, set[int]] = {}
-    for vertex in sorted(near):
-        for leader in near[vertex]:
-            members = group.setdefault(leader, {leader})
-            if leader < vertex and leader not in becomes and members.isdisjoint(tied.get(vertex, [])):
-                becomes[vertex] = leader
-                members.add(vertex)
-                break
-    return becomes
 
 
 def _inside_edges(mesh: Mesh, tolerance: float) -> dict[Span, list[int]]:
