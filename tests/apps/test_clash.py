@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from impinge.apps.clash import Finding, FindingKind, check
+from impinge.apps import clash
+from impinge.apps.clash import Finding, FindingKind
+from impinge.apps.clash import check as check_assembly
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
@@ -24,6 +26,10 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
 
 def two(a: Mesh, b: Mesh, x: float, y: float = 0.0, z: float = 0.0) -> Assembly:
     return Assembly((Part("a", a, at(0)), Part("b", b, at(x, y, z))), unit="mm")
+
+
+def check(assembly: Assembly, clearance: float = 0.0) -> tuple[Finding, ...]:
+    return check_assembly(assembly, clearance).findings
 
 
 def only(assembly: Assembly, clearance: float = 0.0) -> Finding:
@@ -99,6 +105,37 @@ def test_open_surface_inside_a_solid_is_nested() -> None:
     assert (finding.kind, finding.part_a) == (FindingKind.NESTED, "a")
 
 
+def test_the_same_open_surface_twice_is_equal() -> None:
+    finding = only(two(SQUARE, SQUARE, 0.0))
+    assert finding.kind is FindingKind.EQUAL
+    assert "the same surface at the same place" in finding.description
+
+
+def test_inside_out_is_a_solid_too() -> None:
+    inside_out = Mesh(CUBE.vertices, CUBE.faces[:, ::-1])
+    assert only(two(inside_out, SMALL, 0.0)).kind is FindingKind.NESTED
+    assert only(two(inside_out, CUBE, 0.0)).kind is FindingKind.EQUAL
+
+
+def test_a_void_is_outside() -> None:
+    wall = box(0.9, 0.9, 0.9)
+    points = np.concatenate([CUBE.vertices, wall.vertices + 0.05])
+    hollow = Mesh(points, np.concatenate([CUBE.faces, wall.faces + 8]))
+    assert check(two(hollow, SMALL, 0.0)) == ()
+
+
+def test_distances_are_those_of_the_bodies_and_not_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the world has told the distance")
+
+    monkeypatch.setattr(clash, "distance", refuse)
+    monkeypatch.setattr(clash, "contacts", refuse)
+    finding = only(two(CUBE, CUBE, 1.5, 0.25), 1.0)
+    assert finding.distance == 0.5
+    assert sorted(finding.segments[0, :, 0]) == [1.0, 1.5]
+    assert finding.where[0] == 1.25
+
+
 def test_closed_surfaces_count_as_solids() -> None:
     surface = Mesh(CUBE.vertices, CUBE.faces)
     assert only(two(surface, SMALL, 0.0)).kind is FindingKind.NESTED
@@ -113,7 +150,7 @@ def test_order_is_by_severity_then_distance_then_name() -> None:
 
 def test_progress_reaches_the_end() -> None:
     seen: list[tuple[int, int]] = []
-    check(two(CUBE, CUBE, 0.5), progress=lambda done, total: seen.append((done, total)))
+    check_assembly(two(CUBE, CUBE, 0.5), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(0, 1), (1, 1)]
 
 

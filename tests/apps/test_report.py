@@ -13,9 +13,10 @@ import pytest
 from PIL import Image
 
 from impinge.apps import report as report_module
-from impinge.apps.clash import Finding, FindingKind, check
+from impinge.apps.clash import ClashCheck, Finding, FindingKind, check
 from impinge.apps.picture import SIGNAL
 from impinge.apps.report import report, write_report
+from impinge.apps.solids import OpenPart
 from impinge.geometry.assembly import Assembly, Part
 from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
 from impinge.lab.scenes.shapes import box
@@ -76,8 +77,9 @@ def is_self_contained(text: str, page: Page) -> bool:
 @pytest.mark.nojit_slow
 def test_report_of_the_engine_bay() -> None:
     bay = engine_bay()
-    findings = check(bay, CLEARANCE)
-    text = report(bay, findings, CLEARANCE, "Engine bay")
+    result = check(bay, CLEARANCE)
+    findings = result.findings
+    text = report(bay, result, "Engine bay")
     page = Page(text)
     assert is_self_contained(text, page)
     assert len(page.sources) == 1 + len(findings)
@@ -95,10 +97,15 @@ def test_report_of_the_engine_bay() -> None:
     assert len(text) < 5_000_000
 
 
-def small(name: str) -> tuple[Assembly, tuple[Finding, ...]]:
+def result_of(*findings: Finding, clearance: float = 0.0, open_parts: tuple[OpenPart, ...] = ()) -> ClashCheck:
+    return ClashCheck(findings, clearance, "auto", (), open_parts)
+
+
+def small(name: str) -> tuple[Assembly, ClashCheck]:
     parts = tuple(Part(label, box(1, 1, 1), np.eye(4)) for label in (name, "other"))
     where = np.full(3, 0.5)
-    return Assembly(parts), (Finding(FindingKind.EQUAL, name, "other", 0.0, where, np.empty((0, 2, 3)), f"{name}."),)
+    finding = Finding(FindingKind.EQUAL, name, "other", 0.0, where, np.empty((0, 2, 3)), f"{name}.")
+    return Assembly(parts), result_of(finding)
 
 
 @pytest.fixture
@@ -110,7 +117,7 @@ def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_pictures")
 def test_names_from_files_are_escaped() -> None:
     name = '<script src="http://evil">&"quoted"'
-    page = Page(report(*small(name), 0.0, name))
+    page = Page(report(*small(name), name))
     assert "script" not in page.tags
     assert name in page.text
     assert all(source.startswith("data:") for source in page.sources)
@@ -119,16 +126,29 @@ def test_names_from_files_are_escaped() -> None:
 @pytest.mark.usefixtures("small_pictures")
 def test_report_without_findings_says_so() -> None:
     assembly, _ = small("one")
-    page = Page(report(assembly, (), 2.0, "Nothing"))
+    page = Page(report(assembly, result_of(clearance=2.0), "Nothing"))
     assert len(page.sources) == 1
     assert "No findings" in page.text
     assert "within 2 of each other" in page.text
 
 
 @pytest.mark.usefixtures("small_pictures")
+def test_report_says_its_unit_and_what_was_not_checked() -> None:
+    assembly, result = small("one")
+    page = Page(report(Assembly(assembly.parts, "in"), result, "Inches", remarks=["b.stl was converted."]))
+    assert "Lengths and coordinates are in in." in page.text
+    assert "At (0.5, 0.5, 0.5) in" in page.text
+    assert "b.stl was converted." in page.text
+    open_parts = (OpenPart("one", 3), OpenPart("other", 1))
+    page = Page(report(assembly, result_of(open_parts=open_parts), "Open"))
+    assert "No unit is named" in page.text
+    assert "lying inside them: one (3 open edges), other (1 open edge)." in page.text
+
+
+@pytest.mark.usefixtures("small_pictures")
 def test_written_file_is_the_report_and_progress_reaches_the_end(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     target = tmp_path / "größe.html"
-    write_report(target, *small("größe"), 0.0, "Größe", lambda done, total: seen.append((done, total)))
-    assert target.read_text("utf-8") == report(*small("größe"), 0.0, "Größe")
+    write_report(target, *small("größe"), "Größe", lambda done, total: seen.append((done, total)))
+    assert target.read_text("utf-8") == report(*small("größe"), "Größe")
     assert seen == [(0, 2), (1, 2), (2, 2)]

@@ -1,7 +1,7 @@
 """Clash check: which parts of an assembly interfere, touch, hide in each other or come too close.
 
 ``impinge.World`` finds the pairs that are within the clearance, exactly; the verbs of ``impinge.world.query`` say
-how they lie to each other.  Closed parts count as solids, open ones as surfaces.
+how they lie to each other.  Closed parts count as solids, open ones as surfaces (``apps.solids``).
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from enum import IntEnum
 
 import numpy as np
 
+from impinge.apps.length_text import extent_text, length_text
+from impinge.apps.solids import OpenPart, WeldedMesh, as_bodies
 from impinge.broadphase.choice import for_one_look
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.cast import Floats, as_clearance
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
-from impinge.geometry.results import ContactKind, Contacts, RelationKind
+from impinge.geometry.results import ContactKind, Contacts, Distance, RelationKind
+from impinge.geometry.weld import Weld, as_weld
 from impinge.world.objects import Instance
 from impinge.world.query import closer_than, collides, contacts, distance, relation
 from impinge.world.world import World
@@ -63,44 +66,104 @@ class Finding:
     """One sentence."""
 
 
-def check(assembly: Assembly, clearance: float = 0.0, progress: Progress | None = None) -> tuple[Finding, ...]:
-    """Every finding of the assembly, sorted by kind, distance and names.
+@dataclass(frozen=True, eq=False)
+class ClashCheck:
+    """The findings about an assembly, and what they rest on."""
+
+    findings: tuple[Finding, ...]
+    """Sorted by kind, distance and names."""
+    clearance: float
+    weld: Weld
+    """How far apart vertices might be to be welded."""
+    welded: tuple[WeldedMesh, ...]
+    """The meshes that welding closed; the findings are exact for the welded coordinates."""
+    open_parts: tuple[OpenPart, ...]
+    """The parts that are surfaces without inside: nothing was checked for lying inside them."""
+
+
+def check(
+    assembly: Assembly, clearance: float = 0.0, progress: Progress | None = None, *, weld: Weld = "auto"
+) -> ClashCheck:
+    """Every finding of the assembly.
 
     A pair at a distance of exactly ``clearance`` is reported.  Which pairs are reported is exact for the given
     coordinates.  Solids are told apart exactly too; an open part has no inside, so that one which passes through
     another exactly along edges of both counts as touching it.
+
+    Parameters
+    ----------
+    assembly
+        The parts.  Those that are closed count as solids.
+    clearance
+        Pairs this close or closer are reported.
+    progress
+        Called with (pairs done, pairs in all).
+    weld
+        An open part is welded (see ``Mesh.repair``) where that closes it; then the answers are exact for the welded
+        coordinates.  ``None``: every part is taken as it is.
     """
-    limit = as_clearance(clearance)
-    bodies = {id(part.mesh): _as_body(part.mesh) for part in assembly}
+    limit, reach = as_clearance(clearance), as_weld(weld)
+    made = as_bodies(assembly, reach)
     world = World(for_one_look(len(assembly)), hulls=None)  # hulls would not pay either
-    for part in assembly:
-        world.add(bodies[id(part.mesh)], part.pose)
+    for part, body in zip(assembly, made.bodies, strict=True):
+        world.add(body, part.pose)
     pairs = _near_pairs(world, limit)
     findings = []
-    for done, (i, j) in enumerate(pairs):
+    for done, near in enumerate(pairs):
         if progress is not None:
             progress(done, len(pairs))
-        a, b = assembly.parts[i], assembly.parts[j]
-        findings.append(_judge(a, b, bodies[id(a.mesh)], bodies[id(b.mesh)], limit, assembly.unit))
+        a, b = assembly.parts[near.a], assembly.parts[near.b]
+        body_a, body_b = made.bodies[near.a], made.bodies[near.b]
+        found = _meeting(a, b, body_a, body_b, assembly.unit) if near.gap is None else None
+        if found is None:
+            gap = near.gap or _Gap.of(distance(body_a, body_b, a.pose, b.pose))
+            found = _too_close(a, b, gap, limit, assembly.unit)
+        findings.append(found)
     if progress is not None:
         progress(len(pairs), len(pairs))
-    return tuple(sorted(findings, key=lambda found: (found.kind, found.distance, found.part_a, found.part_b)))
+    findings.sort(key=lambda found: (found.kind, found.distance, found.part_a, found.part_b))
+    return ClashCheck(tuple(findings), limit, reach, made.welded, made.open_parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """Two parts that are apart: their distance and the closest points."""
+
+    value: float
+    line: Floats
+    """(1, 2, 3)"""
+
+    @classmethod
+    def of(cls, found: Distance, k: int | tuple[()] = ()) -> _Gap:
+        """One of several distances, or the only one."""
+        return cls(float(np.asarray(found.value)[k]), np.stack([found.point_a[k], found.point_b[k]])[None])
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """Two parts, by their places in the assembly, that are within the clearance of each other."""
+
+    a: int
+    b: int
+    gap: _Gap | None
+    """None where they meet, as far as the distance tells: one that is smaller than any number is 0."""
 
 
 # A distance is right to a few ulps of the coordinates; this is a thousand times that.
 _ROUNDING_OF_DISTANCES = 2.0**-40
 
 
-def _near_pairs(world: World, clearance: float) -> list[tuple[int, int]]:
-    """Ids of the objects that are within the clearance of each other."""
+def _near_pairs(world: World, clearance: float) -> list[_Near]:
+    """The objects that are within the clearance of each other."""
     if clearance == 0.0:
-        return [(a, b) for a, b in world.detect("collides").pairs.tolist()]
+        return [_Near(a, b, None) for a, b in world.detect("collides").pairs.tolist()]
     largest = max((_largest_coordinate(each) for each in world), default=0.0)
     rounding = _ROUNDING_OF_DISTANCES * largest
     frame = world.detect("distance", within=clearance + rounding)
+    assert frame.distance is not None
     return [
-        (a, b)
-        for (a, b), gap in zip(frame.pairs.tolist(), frame.values.tolist(), strict=True)
+        _Near(a, b, _Gap.of(frame.distance, k) if gap > 0.0 else None)
+        for k, ((a, b), gap) in enumerate(zip(frame.pairs.tolist(), frame.values.tolist(), strict=True))
         # Only where rounding could matter is the exact question asked, and its kernel compiled.
         if gap < clearance - rounding or _is_closer(world[a], world[b], clearance)
     ]
@@ -115,36 +178,26 @@ def _is_closer(a: Instance, b: Instance, clearance: float) -> bool:
     return bool(closer_than(a.body, b.body, clearance, a.pose, b.pose))
 
 
-def _as_body(mesh: Mesh) -> Mesh:
-    """A closed mesh as the solid it bounds."""
-    if mesh.solid or not mesh.is_closed:
-        return mesh
-    return Mesh(mesh.vertices, mesh.faces, solid=True)
+def _too_close(a: Part, b: Part, gap: _Gap, clearance: float, unit: str | None) -> Finding:
+    apart, asked = length_text(gap.value, unit), length_text(clearance, unit)
+    sentence = f"{a.name} and {b.name} are {apart} apart; the clearance asked for is {asked}."
+    where = gap.line[0].mean(axis=0)
+    return Finding(FindingKind.CLEARANCE, a.name, b.name, gap.value, where, gap.line, sentence)
 
 
-def _judge(a: Part, b: Part, body_a: Mesh, body_b: Mesh, clearance: float, unit: str | None) -> Finding:
-    """What there is to say about two parts that are within the clearance."""
-    judge = _judge_solids if body_a.solid and body_b.solid else _judge_surfaces
-    found = judge(a, b, body_a, body_b, unit)
-    if found is not None:
-        return found
-    nearest = distance(body_a, body_b, a.pose, b.pose)
-    gap = float(nearest.value)
-    line = np.stack([nearest.point_a, nearest.point_b])[None]
-    sentence = (
-        f"{a.name} and {b.name} are {_length(gap, unit)} apart; the clearance asked for is {_length(clearance, unit)}."
-    )
-    return Finding(FindingKind.CLEARANCE, a.name, b.name, gap, line[0].mean(axis=0), line, sentence)
+def _meeting(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
+    """How two parts meet, if they do."""
+    judge = _meeting_solids if body_a.solid and body_b.solid else _meeting_surfaces
+    return judge(a, b, body_a, body_b, unit)
 
 
-def _judge_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
+def _meeting_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
     meeting = contacts(body_a, body_b, a.pose, b.pose)
     answer = relation(body_a, body_b, a.pose, b.pose, contacts=meeting)
     if answer.kind == RelationKind.APART:
         return None
     if answer.kind == RelationKind.EQUAL:
-        sentence = f"{a.name} and {b.name} are the same solid at the same place: one of them is placed twice."
-        return Finding(FindingKind.EQUAL, a.name, b.name, 0.0, _middle(a), _NO_SEGMENTS, sentence)
+        return _equal(a, b, "solid")
     if answer.kind in (RelationKind.A_INSIDE_B, RelationKind.B_INSIDE_A):
         inner, outer = (a, b) if answer.kind == RelationKind.A_INSIDE_B else (b, a)
         return _nested(inner, outer, bool(answer.touching))
@@ -153,8 +206,10 @@ def _judge_solids(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None
     return _interference(a, b, meeting, unit)
 
 
-def _judge_surfaces(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
+def _meeting_surfaces(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | None) -> Finding | None:
     """At least one part is open: a surface without inside."""
+    if _same_triangles(a, b):
+        return _equal(a, b, "surface")
     meeting = contacts(body_a, body_b, a.pose, b.pose)
     if np.any(meeting.kind == ContactKind.CROSSING):
         return _interference(a, b, meeting, unit)
@@ -169,12 +224,23 @@ def _judge_surfaces(a: Part, b: Part, body_a: Mesh, body_b: Mesh, unit: str | No
     return None
 
 
+def _same_triangles(a: Part, b: Part) -> bool:
+    return np.array_equal(a.mesh.faces, b.mesh.faces) and np.array_equal(
+        posed_vertices(a.pose, a.mesh.vertices), posed_vertices(b.pose, b.mesh.vertices)
+    )
+
+
 _NO_SEGMENTS: Floats = np.empty((0, 2, 3))
 
 
 def _middle(part: Part) -> Floats:
     world = posed_vertices(part.pose, part.mesh.vertices)
     return np.asarray((world.min(axis=0) + world.max(axis=0)) / 2.0)
+
+
+def _equal(a: Part, b: Part, what: str) -> Finding:
+    sentence = f"{a.name} and {b.name} are the same {what} at the same place: one of them is placed twice."
+    return Finding(FindingKind.EQUAL, a.name, b.name, 0.0, _middle(a), _NO_SEGMENTS, sentence)
 
 
 def _nested(inner: Part, outer: Part, touching: bool) -> Finding:
@@ -187,11 +253,11 @@ def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None, solids: boo
     ends = meeting.segments.reshape(-1, 3)
     low, high = ends.min(axis=0), ends.max(axis=0)
     if (meeting.kind == ContactKind.COPLANAR).any():
-        how = f"face on face, within {_extent(high - low, unit)}"
+        how = f"face on face, within {extent_text(high - low, unit)}"
     elif (low == high).all():
         how = "in a single point"
     else:
-        how = f"along edges or in points, within {_extent(high - low, unit)}"
+        how = f"along edges or in points, within {extent_text(high - low, unit)}"
     sentence = f"{a.name} and {b.name} {'touch without overlapping' if solids else 'meet'}, {how}."
     return Finding(FindingKind.TOUCHING, a.name, b.name, 0.0, (low + high) / 2.0, meeting.segments, sentence)
 
@@ -199,14 +265,7 @@ def _touching(a: Part, b: Part, meeting: Contacts, unit: str | None, solids: boo
 def _interference(a: Part, b: Part, meeting: Contacts, unit: str | None) -> Finding:
     ends = meeting.segments.reshape(-1, 3)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    sentence = f"{a.name} and {b.name} run through each other; their surfaces cross within {_extent(high - low, unit)}."
+    sentence = (
+        f"{a.name} and {b.name} run through each other; their surfaces cross within {extent_text(high - low, unit)}."
+    )
     return Finding(FindingKind.INTERFERENCE, a.name, b.name, 0.0, (low + high) / 2.0, meeting.segments, sentence)
-
-
-def _length(value: float, unit: str | None) -> str:
-    return f"{value:.4g} {unit}" if unit else f"{value:.4g}"
-
-
-def _extent(size: Floats, unit: str | None) -> str:
-    text = " x ".join(f"{side:.3g}" for side in size)
-    return f"{text} {unit}" if unit else text

@@ -9,8 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import impinge
-from impinge.apps.clash import Finding, FindingKind
+from impinge.apps.clash import ClashCheck, FindingKind
+from impinge.apps.length_text import length_text, with_unit
 from impinge.apps.picture import COLOUR_A, COLOUR_B, SIGNAL, finding_picture, overview_picture
+from impinge.apps.wording import notes
 from impinge.geometry.assembly import Assembly
 
 Progress = Callable[[int, int], None]
@@ -22,14 +24,19 @@ PICTURE_SIZE = (760, 520)
 
 def report(
     assembly: Assembly,
-    findings: Sequence[Finding],
-    clearance: float,
+    result: ClashCheck,
     title: str,
     progress: Progress | None = None,
+    *,
+    remarks: Sequence[str] = (),
 ) -> str:
-    """The text of a self-contained HTML page: nothing is fetched from anywhere."""
+    """The text of a self-contained HTML page: nothing is fetched from anywhere.
+
+    ``remarks`` are sentences about the input, to stand with those about the check.
+    """
     from jinja2 import Environment, StrictUndefined
 
+    findings, unit = result.findings, assembly.unit
     total = 1 + len(findings)
 
     def step(done: int) -> None:
@@ -46,8 +53,8 @@ def report(
                 "finding": finding,
                 "picture": _inline(finding_picture(assembly, finding, *PICTURE_SIZE)),
                 "size": PICTURE_SIZE,
-                "distance": _length(finding.distance, assembly) if finding.kind is FindingKind.CLEARANCE else "",
-                "place": ", ".join(f"{value:.5g}" for value in finding.where),
+                "distance": length_text(finding.distance, unit) if finding.kind is FindingKind.CLEARANCE else "",
+                "place": with_unit("({:.5g}, {:.5g}, {:.5g})".format(*finding.where), unit),
             }
         )
     step(total)
@@ -64,8 +71,11 @@ def report(
         counts=sorted(counted.items()),
         part_count=len(assembly),
         triangle_count=sum(len(part.mesh.faces) for part in assembly),
-        clearance=_length(clearance, assembly),
-        has_clearance=clearance > 0.0,
+        clearance=length_text(result.clearance, unit),
+        has_clearance=result.clearance > 0.0,
+        notes=[*remarks, *notes(assembly, result)],
+        unit=unit,
+        welded=bool(result.welded),
         overview=overview,
         overview_size=OVERVIEW_SIZE,
         cards=cards,
@@ -75,13 +85,14 @@ def report(
 def write_report(
     path: str | Path,
     assembly: Assembly,
-    findings: Sequence[Finding],
-    clearance: float,
+    result: ClashCheck,
     title: str,
     progress: Progress | None = None,
+    *,
+    remarks: Sequence[str] = (),
 ) -> None:
     """Write ``report(...)`` to a file."""
-    page = report(assembly, findings, clearance, title, progress)
+    page = report(assembly, result, title, progress, remarks=remarks)
     Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
 
 
@@ -91,7 +102,3 @@ def _inline(png: bytes) -> str:
 
 def _css(colour: tuple[int, int, int]) -> str:
     return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _length(value: float, assembly: Assembly) -> str:
-    return f"{value:.4g} {assembly.unit}" if assembly.unit else f"{value:.4g}"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
+_LONGEST_LINE = 10_000
+"""Columns, where no terminal gives a width: more than the names of two parts take."""
+
 _STYLES = {
     "INTERFERENCE": "bold red",
     "EQUAL": "bold magenta",
@@ -60,7 +63,17 @@ def spinner(text: str) -> Iterator[None]:
         yield
 
 
+def show(table: Table) -> None:
+    """Print a table; where standard output is a file or another program, no line is broken, however long."""
+    if out.is_terminal:
+        out.print(table)
+    else:
+        Console(highlight=False, width=_LONGEST_LINE).print(table, no_wrap=True, crop=False)
+
+
 def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
+    from impinge.apps.length_text import length_text
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("#", justify="right")
     table.add_column("kind")
@@ -68,7 +81,7 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
     table.add_column("part", overflow="fold")
     table.add_column("distance", justify="right")
     for number, finding in enumerate(findings, start=1):
-        distance = f"{finding.distance:.4g}" + (f" {unit}" if unit else "") if finding.distance > 0.0 else ""
+        distance = length_text(finding.distance, unit) if finding.distance > 0.0 else ""
         table.add_row(
             str(number),
             Text(finding.kind.name.lower(), style=_STYLES[finding.kind.name]),
