@@ -69,6 +69,22 @@ def test_a_t_vertex_that_is_off_by_an_ulp_bends_the_face_and_moves_nothing():
     assert np.array_equal(done.mesh.vertices, mesh.vertices)
 
 
+@pytest.mark.parametrize(
+    ("place", "scale"),
+    [
+        ([1.0, 0.5000000000000001, 0.5], 1.0),
+        ([0.5000000000000002, 2e-16, 2e-16], 1.0),
+        ([-1e-16, 2e-16, -1e-16], 0.5),
+    ],
+)
+def test_shells_that_touch_but_for_rounding_stay_closed(place, scale):
+    """Vertices of one stand beside the ends of edges of the other: dividing faces there would open both."""
+    box = shapes.box(1, 1, 1)
+    points = np.concatenate([box.vertices, box.vertices * scale + place])
+    mesh = Mesh(points, np.concatenate([box.faces, box.faces + 8]))
+    assert mesh.repaired(solid=True).solid
+
+
 def test_a_face_without_area_that_closes_a_gap_gives_way():
     points = np.concatenate([TETRAHEDRON, [[1, 0, 0]]])
     mesh = Mesh(points, [[0, 2, 1], [0, 1, 4], [0, 4, 3], [4, 1, 3], [0, 3, 2], [1, 2, 3]], solid=True)
@@ -176,6 +192,7 @@ def test_cracks_are_named_and_welded_when_asked():
     assert not mesh.repaired().is_closed  # nothing moves unless asked
     done = mesh.repair(weld="auto")
     assert done.welded == 4
+    assert done.largest_move == pytest.approx(3.0**0.5 * 2.0**-51)
     assert done.mesh.diagnose().is_clean
     assert np.array_equal(done.mesh.vertices, mesh.vertices)
     wide = cracked(1e-3)

@@ -83,12 +83,20 @@ def repair(mesh: Mesh, weld: Weld = None) -> Repair:
     reach = as_weld(weld)
     work = _Work(mesh)
     welded, largest_move = work.weld(reach)
-    joined, divided = work.join_t_vertices(0.0 if reach is None or isinstance(reach, str) else reach)
-    dropped = work.drop_flat_faces()
+    joined, divided, dropped = work.join_and_drop(0.0 if reach is None or isinstance(reach, str) else reach)
     merged = work.merge_coincident_faces()
     turned = work.turn_faces()
     mended = work.as_mesh() if any((welded, joined, dropped, merged, turned)) else mesh
     return Repair(mended, read_only(work.source), welded, largest_move, joined, divided, dropped, merged, turned)
+
+
+def without_copies(mesh: Mesh) -> Mesh:
+    """The same surface with one of several coincident faces, unless that would open it; itself if it has none.
+
+    A solid whose faces are all there twice has no inside: whoever leaves it crosses two faces.
+    """
+    work = _Work(mesh)
+    return work.as_mesh() if work.merge_coincident_faces() else mesh
 
 
 class _Work:
@@ -118,6 +126,21 @@ class _Work:
         done = weld_vertices(self._surface(), reach)
         self.faces = done.mesh.faces.copy()
         return done.vertices, done.largest_move
+
+    def join_and_drop(self, tolerance: float) -> tuple[int, int, int]:
+        """Join T-vertices and drop flat faces; the vertices, the faces divided and those dropped.
+
+        Where two shells touch, vertices of one may stand, by rounding, inside edges of the other that are shorter
+        than any triangle can be divided at.  A closed mesh stays closed: there it keeps its T-vertices.
+        """
+        before = self.faces, self.source
+        was_closed = self._surface().is_closed
+        joined, divided = self.join_t_vertices(tolerance)
+        dropped = self.drop_flat_faces()
+        if was_closed and not self._surface().is_closed:
+            self.faces, self.source = before
+            joined = divided = dropped = 0
+        return joined, divided, dropped
 
     def join_t_vertices(self, tolerance: float) -> tuple[int, int]:
         """Divide faces until no vertex stands inside an edge; how many vertices, and how many given faces."""
