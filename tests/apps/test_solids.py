@@ -73,3 +73,14 @@ def test_instances_share_their_body_and_are_welded_once() -> None:
     made = as_bodies(assembly(cube, SMALL, cube), "auto")
     assert made.bodies[0] is made.bodies[2]
     assert [mesh.parts for mesh in made.welded] == [("part0", "part2")]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_part_whose_faces_are_there_twice_has_an_inside(turned: bool) -> None:
+    copies = CUBE.faces[:, ::-1] if turned else CUBE.faces
+    doubled = Mesh(CUBE.vertices, np.concatenate([CUBE.faces, copies]), solid=True)
+    assert [finding.kind for finding in check(assembly(doubled, SMALL)).findings] == [FindingKind.NESTED]
+
+
+def test_a_solid_is_used_as_it_is() -> None:
+    assert as_bodies(assembly(CUBE), "auto").bodies[0] is CUBE

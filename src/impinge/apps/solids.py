@@ -1,6 +1,7 @@
 """The parts of an assembly as bodies: a closed part is a solid, as it is or once its cracks are welded.
 
-Welding is kept only where it closes a part: nothing moves without need.  What stays open is a surface without inside.
+Welding is kept only where it closes a part: nothing moves without need.  Of faces that are there twice one is left out,
+or the part would have no inside.  What stays open is a surface.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from impinge.geometry import topology
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.mesh import Mesh, mesh_of_arrays
+from impinge.geometry.repair import without_copies
 from impinge.geometry.weld import Weld, weld
 
 
@@ -63,8 +65,6 @@ def as_bodies(assembly: Assembly, reach: Weld) -> Bodies:
 
 
 def _as_body(mesh: Mesh, names: tuple[str, ...], reach: Weld) -> tuple[Mesh, list[WeldedMesh]]:
-    if mesh.solid:
-        return mesh, []
     if mesh.is_closed:
         return _solid(mesh), []
     if reach is None:
@@ -79,4 +79,5 @@ def _as_body(mesh: Mesh, names: tuple[str, ...], reach: Weld) -> tuple[Mesh, lis
 
 
 def _solid(mesh: Mesh) -> Mesh:
-    return mesh_of_arrays(mesh.vertices, mesh.faces, mesh.polygon, True)
+    single = without_copies(mesh)
+    return single if single.solid else mesh_of_arrays(single.vertices, single.faces, single.polygon, True)

@@ -79,16 +79,19 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
     table.add_column("kind")
     table.add_column("part", overflow="fold")
     table.add_column("part", overflow="fold")
-    table.add_column("distance", justify="right")
+    some_are_apart = any(finding.distance > 0.0 for finding in findings)
+    if some_are_apart:
+        table.add_column("distance", justify="right", no_wrap=True)
     for number, finding in enumerate(findings, start=1):
-        distance = length_text(finding.distance, unit) if finding.distance > 0.0 else ""
-        table.add_row(
+        row: list[str | Text] = [
             str(number),
             Text(finding.kind.name.lower(), style=_STYLES[finding.kind.name]),
             Text(finding.part_a),
             Text(finding.part_b),
-            distance,
-        )
+        ]
+        if some_are_apart:
+            row.append(length_text(finding.distance, unit) if finding.distance > 0.0 else "")
+        table.add_row(*row)
     return table
 
 
