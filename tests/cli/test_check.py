@@ -52,9 +52,10 @@ def test_report(write, run, cubes) -> None:
 
 def test_a_report_must_not_replace_what_is_read(write, run, cubes) -> None:
     write("folder/a.obj", cubes(0))
-    result = run("check", "folder/a.obj", "--report", "folder/../folder/a.obj")
-    assert result.exit_code == 2
-    assert "would overwrite" in result.stderr
+    for place in ("folder/a.obj", "folder"):
+        result = run("check", place, "--report", "folder/../folder/a.obj")
+        assert result.exit_code == 2
+        assert "would overwrite" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def check(
 
     asked, reach = parse_length("--clearance", clearance), parse_weld(weld)
     if report is not None:
-        require_place_for(report, files)
+        require_place_for(report, [*files, *(file for place in files if place.is_dir() for file in place.iterdir())])
     models = read_models(files, unit)
     parts = models.assembly
     if len(parts) == 1:

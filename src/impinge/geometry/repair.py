@@ -95,6 +95,8 @@ def without_copies(mesh: Mesh) -> Mesh:
 
     A solid whose faces are all there twice has no inside: whoever leaves it crosses two faces.
     """
+    if len(coincident_faces(topology.merged_faces(mesh))) == 0:
+        return mesh
     work = _Work(mesh)
     return work.as_mesh() if work.merge_coincident_faces() else mesh
 
