@@ -98,10 +98,10 @@ class Counter(event.Listener):
         pass
 
 event.register("numba:compile", Counter())
-from impinge.apps.rasterise import fill_triangles
-depth = np.full((4, 4), np.inf)
-fill_triangles(np.array([[[0.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]]]), depth, np.zeros((4, 4), np.int32))
-assert depth[0, 0] == 1.0
+from impinge.apps.shading import stamp_discs
+mask = np.zeros((4, 4), dtype=np.bool_)
+stamp_discs(np.array([5]), 1, mask)
+assert mask.sum() == 5
 print(Counter.compiled)
 """
 

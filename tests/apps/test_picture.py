@@ -10,7 +10,7 @@ from PIL import Image
 
 from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.picture import SIGNAL, finding_picture, overview_picture
-from impinge.apps.rasterise import Camera, looking_from, rasterise
+from impinge.apps.scene import Scene
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes.shapes import box
@@ -34,10 +34,10 @@ def at(x: float) -> np.ndarray:
     return pose
 
 
-def scene(scale: float = 1.0, offset: float = 0.0) -> Assembly:
+def scene(scale: float = 1.0, offset: float = 0.0) -> Scene:
     cube = box(scale, scale, scale)
     places = (("a", 0.0), ("b", 0.5), ("bystander", 2.0))
-    return Assembly(tuple(Part(name, cube, at(offset + x * scale)) for name, x in places), "mm")
+    return Scene.of(Assembly(tuple(Part(name, cube, at(offset + x * scale)) for name, x in places), "mm"))
 
 
 def finding(kind: FindingKind, scale: float = 1.0, offset: float = 0.0) -> Finding:
@@ -46,41 +46,6 @@ def finding(kind: FindingKind, scale: float = 1.0, offset: float = 0.0) -> Findi
     line = np.array([[middle - reach, middle + reach]])
     segments = line if kind not in (FindingKind.EQUAL, FindingKind.NESTED) else np.empty((0, 2, 3))
     return Finding(kind, "a", "b", 0.25 * scale if kind is FindingKind.CLEARANCE else 0.0, middle, segments, "")
-
-
-def test_camera_keeps_right_and_up() -> None:
-    camera = Camera(np.zeros(3), looking_from(0.0, 0.0), 2.0, 100, 50)
-    centre, right, up, back = camera.project(np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]]))
-    assert centre.tolist() == [50, 25, 0]
-    assert right == pytest.approx([75, 25, 0])
-    assert up == pytest.approx([50, 0, 0])
-    assert back == pytest.approx([50, 25, 25])
-
-
-@pytest.mark.parametrize("elevation", [-90.0, -20.0, 45.0, 90.0])
-def test_camera_axes_are_a_rotation(elevation: float) -> None:
-    axes = Camera(np.zeros(3), looking_from(30.0, elevation), 1.0, 10, 10).axes
-    assert axes @ axes.T == pytest.approx(np.eye(3))
-    assert np.linalg.det(axes) == pytest.approx(1.0)
-
-
-def test_nearer_triangle_wins_and_edge_on_ones_are_invisible() -> None:
-    camera = Camera(np.zeros(3), looking_from(0.0, 0.0), 2.0, 20, 20)
-    far = np.array([[-1, 1, -1], [1, 1, -1], [0, 1, 1]], dtype=float)
-    near = far * [0.5, 0, 0.5] + [0, -1, 0]
-    edge_on = np.array([[0, -2, 0], [0, 2, 0], [0, -2, 1]], dtype=float)
-    layer = rasterise(camera, np.stack([far, near, edge_on]))
-    assert set(np.unique(layer.face)) == {-1, 0, 1}
-    assert layer.face[10, 10] == 1
-    assert layer.depth[10, 10] == pytest.approx(-10.0)
-    assert np.array_equal(layer.seen, np.isfinite(layer.depth))
-
-
-def test_triangles_far_off_the_picture_are_harmless() -> None:
-    camera = Camera(np.zeros(3), looking_from(0.0, 0.0), 2.0, 20, 20)
-    away = np.array([[[5, 0, 0], [6, 0, 0], [5, 0, 1]], [[-1e40, 0, 1e40], [-2e40, 0, 1e40], [-1e40, 0, 2e40]]])
-    assert not rasterise(camera, away).seen.any()
-    assert not rasterise(camera, np.empty((0, 3, 3))).seen.any()
 
 
 @pytest.mark.parametrize("kind", FindingKind)
@@ -109,7 +74,7 @@ def test_overview_marks_findings() -> None:
 
 def test_degenerate_meshes_do_not_break_the_picture() -> None:
     point = Mesh([[0, 0, 0]], [[0, 0, 0]])
-    assembly = Assembly((Part("a", point, np.eye(4)), Part("b", point, np.eye(4))))
+    dots = Scene.of(Assembly((Part("a", point, np.eye(4)), Part("b", point, np.eye(4)))))
     touch = Finding(FindingKind.TOUCHING, "a", "b", 0.0, np.zeros(3), np.zeros((1, 2, 3)), "")
-    assert signal_pixels(finding_picture(assembly, touch, *SIZE)) > 0
-    assert pixels(overview_picture(assembly, (touch,), *SIZE)).shape == (SIZE[1], SIZE[0], 3)
+    assert signal_pixels(finding_picture(dots, touch, *SIZE)) > 0
+    assert pixels(overview_picture(dots, (touch,), *SIZE)).shape == (SIZE[1], SIZE[0], 3)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,8 +16,9 @@ from PIL import Image
 
 from impinge.apps import report as report_module
 from impinge.apps.clash import ClashCheck, Finding, FindingKind, check
-from impinge.apps.picture import SIGNAL
+from impinge.apps.picture import SIGNAL, finding_picture
 from impinge.apps.report import report, write_report
+from impinge.apps.scene import Scene
 from impinge.apps.solids import OpenPart
 from impinge.geometry.assembly import Assembly, Part
 from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
@@ -152,3 +155,67 @@ def test_written_file_is_the_report_and_progress_reaches_the_end(tmp_path: Path)
     write_report(target, *small("größe"), "Größe", lambda done, total: seen.append((done, total)))
     assert target.read_text("utf-8") == report(*small("größe"), "Größe")
     assert seen == [(0, 2), (1, 2), (2, 2)]
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pictures begun, in order, by name of the first part."""
+    begun: list[str] = []
+
+    def draw(scene: Scene, finding: Finding, *size: int) -> bytes:
+        begun.append(finding.part_a)
+        return finding_picture(scene, finding, *size)
+
+    monkeypatch.setattr(report_module, "finding_picture", draw)
+    return begun
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_any_number_of_threads_draws_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    assembly, result = small("one")
+    (finding,) = result.findings
+    crossing = np.array([[[0.0, 0.0, 0.5], [1.0, 0.0, 0.5]]])
+    findings = [replace(finding, kind=kind, segments=crossing) for kind in FindingKind]
+    texts = set()
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
+        texts.add(report(assembly, result_of(*findings), "Same"))
+    assert len(texts) == 1
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_the_scene_is_made_once_and_progress_tells_of_each_picture(
+    monkeypatch: pytest.MonkeyPatch, drawn: list[str]
+) -> None:
+    made: list[Scene] = []
+    make = Scene.of
+    monkeypatch.setattr(Scene, "of", lambda assembly: made.append(make(assembly)) or made[-1])
+    assembly, result = small("one")
+    seen: list[tuple[int, int]] = []
+    report(assembly, result_of(*result.findings * 7), "Once", lambda done, total: seen.append((done, total)))
+    assert len(made) == 1
+    assert len(drawn) == 7
+    assert seen == [(done, 8) for done in range(9)]
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_an_interrupt_begins_no_further_picture(drawn: list[str]) -> None:
+    assembly, result = small("one")
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(assembly, result_of(*result.findings * 200), "Interrupted", interrupt)
+    assert len(drawn) < 200
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_a_failure_while_drawing_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(scene: Scene, finding: Finding, *size: int) -> bytes:
+        raise ValueError(f"{finding.part_a} cannot be drawn")
+
+    monkeypatch.setattr(report_module, "finding_picture", fail)
+    with pytest.raises(ValueError, match="one cannot be drawn"):
+        report(*small("one"), "Failed")

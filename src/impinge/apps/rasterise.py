@@ -6,12 +6,16 @@ Orthographic, as drawings are.  Pictures are for looking at: nothing here takes 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats
-from impinge.jit import kernel
+from impinge.apps.clusters import Clusters
+from impinge.geometry.cast import Bools, Floats, Ints
+from impinge.jit import inner, kernel
+
+Depths = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +28,13 @@ class Camera:
     width: int
     height: int
 
-    @property
+    @cached_property
     def axes(self) -> Floats:
         """(3, 3) rows: right, down, forward."""
-        up = np.array([0.0, 0.0, 1.0]) if abs(self.forward[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
-        right = np.cross(self.forward, up)
-        right /= np.linalg.norm(right)
-        return np.stack([right, np.cross(self.forward, right), self.forward])
+        x, y, z = self.forward.tolist()
+        right = np.array([y, -x, 0.0] if abs(z) < 0.999 else [-z, 0.0, x])  # at right angles to the z or y axis
+        u, v, w = (right / np.linalg.norm(right)).tolist()
+        return np.array([[u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u], [x, y, z]])
 
     def project(self, points: Floats) -> Floats:
         """(..., 3) world points as pixel x, pixel y and depth, all in pixels."""
@@ -53,49 +57,207 @@ def looking_from(azimuth: float, elevation: float) -> Floats:
 class Layer:
     """What the camera sees of a group of triangles."""
 
-    depth: Floats
+    depth: Depths
     """(height, width), infinite where nothing is seen."""
-    face: NDArray[np.int32]
-    """(height, width) row of the triangle array, -1 where nothing is seen."""
+    face: Ints
+    """(height, width) row of the triangle, -1 where nothing is seen."""
 
-    @property
-    def seen(self) -> NDArray[np.bool_]:
+    @cached_property
+    def seen(self) -> Bools:
         return self.face >= 0
 
 
-def rasterise(camera: Camera, triangles: Floats) -> Layer:
-    """(m, 3, 3) world triangles through the z-buffer."""
-    depth = np.full((camera.height, camera.width), np.inf)
-    face = np.full((camera.height, camera.width), -1, dtype=np.int32)
-    fill_triangles(np.ascontiguousarray(camera.project(triangles)), depth, face)
+def rasterise(camera: Camera, clusters: Clusters, chosen: NDArray[np.int64]) -> Layer:
+    """The chosen clusters through the z-buffer; of two triangles at the same depth the first wins."""
+    depth = np.full((camera.height, camera.width), np.inf, dtype=np.float32)
+    # From the front to the back: what is hidden is then told by boxes.
+    middle, half = clusters.boxes[chosen].mean(axis=1), np.ptp(clusters.boxes[chosen], axis=1) / 2.0
+    near = (middle - camera.centre) @ camera.forward - half @ np.abs(camera.forward)
+    face = _fill(camera, clusters, chosen[np.argsort(near, kind="stable")], depth, False)
     return Layer(depth, face)
 
 
+def hidden(camera: Camera, clusters: Clusters, chosen: NDArray[np.int64], depth: Depths) -> Bools:
+    """(height, width) whether the chosen clusters hide a point at this depth; -inf asks for no answer.
+
+    Boxes tell that most clusters are in front of no point.  ``depth`` is overwritten.
+    """
+    return _fill(camera, clusters, chosen, depth, True) >= 0
+
+
+def trace(camera: Camera, segments: Floats) -> Depths:
+    """(height, width) the depth of the nearest of (k, 2, 3) segments at each pixel, infinite where there is none."""
+    depth = np.full((camera.height, camera.width), np.inf, dtype=np.float32)
+    trace_segments(np.ascontiguousarray(camera.project(segments)), depth)
+    return depth
+
+
+def _fill(camera: Camera, clusters: Clusters, chosen: NDArray[np.int64], depth: Depths, once: bool) -> Ints:
+    face = np.full(depth.shape, -1, dtype=np.int32)
+    right, down, _ = camera.axes * (camera.span / camera.height)
+    corner = camera.centre - right * (camera.width / 2.0) - down * (camera.height / 2.0)
+    to_pixels = np.vstack([camera.axes * (camera.height / camera.span), corner])
+    fill_clusters(
+        clusters.vertices,
+        clusters.faces,
+        clusters.first,
+        clusters.boxes,
+        chosen,
+        to_pixels,
+        np.empty((5, 3)),
+        once,
+        depth,
+        np.full((-(-camera.height // _TILE), -(-camera.width // _TILE)), np.inf, dtype=np.float32),
+        face,
+    )
+    return face
+
+
+_LOW, _HIGH = 3, 4
+"""Rows of the bounds in ``scratch``, after the three corners."""
+_TILE = 8
+"""Pixels to the side of a tile."""
+_BOX_MARGIN = 1e-3
+"""In pixels: more than rounding moves a box."""
+_EDGE_MARGIN = 1e-6
+"""Neighbours both take a pixel on their common edge, so that nothing shines through between them."""
+
+
+@inner
+def _first_pixel(low, size):
+    """The first of ``size`` pixels whose middle is not below ``low``."""
+    if not low > 0.5:
+        return 0
+    if not low < size:
+        return size  # the number may not fit an integer
+    pixel = int(low)
+    return pixel if pixel + 0.5 >= low else pixel + 1
+
+
+@inner
+def _last_pixel(high, size):
+    """The last of ``size`` pixels whose middle is not above ``high``."""
+    if not high < size:
+        return size - 1
+    if not high > 0.0:
+        return -1
+    pixel = int(high)
+    return pixel if pixel + 0.5 <= high else pixel - 1
+
+
 @kernel
-def fill_triangles(corners: Floats, depth: Floats, face: NDArray[np.int32]) -> None:
-    """Enter (m, 3, 3) projected triangles into the two buffers; nearer ones win."""
+def fill_clusters(vertices, faces, first, boxes, chosen, to_pixels, scratch, once, depth, tiles, face):
+    """Enter the triangles of the chosen clusters into the two buffers; nearer ones win.
+
+    ``to_pixels`` holds the three axes of the camera, in pixels to the unit, and the upper left corner of the picture;
+    ``scratch`` takes the corners of a triangle and their bounds, for an array made here would double the compile time.
+    With ``once`` a pixel is done when a triangle was entered there.
+    """
+    for c in chosen:
+        for axis in range(3):
+            middle, reach = 0.0, _BOX_MARGIN
+            for k in range(3):
+                middle += to_pixels[axis, k] * ((boxes[c, 0, k] + boxes[c, 1, k]) / 2.0 - to_pixels[3, k])
+                reach += abs(to_pixels[axis, k]) * ((boxes[c, 1, k] - boxes[c, 0, k]) / 2.0)
+            scratch[_LOW, axis], scratch[_HIGH, axis] = middle - reach, middle + reach
+        if not _may_be_seen(scratch, depth, tiles):
+            continue
+        for i in range(first[c], first[c + 1]):
+            for axis in range(3):
+                scratch[_LOW, axis], scratch[_HIGH, axis] = np.inf, -np.inf
+            for corner in range(3):
+                v = faces[i, corner]
+                for axis in range(3):
+                    place = 0.0
+                    for k in range(3):
+                        place += to_pixels[axis, k] * (vertices[v, k] - to_pixels[3, k])
+                    scratch[corner, axis] = place
+                    if place < scratch[_LOW, axis]:
+                        scratch[_LOW, axis] = place
+                    if place > scratch[_HIGH, axis]:
+                        scratch[_HIGH, axis] = place
+            if _may_be_seen(scratch, depth, tiles):
+                _fill_triangle(i, scratch, once, depth, face)
+
+
+@inner
+def _may_be_seen(scratch, depth, tiles):
+    """Whether a box, in pixels, is in the picture and not behind what is in the buffer.
+
+    A tile knows how deep its pixels were when last updated; they only come nearer.
+    """
     height, width = depth.shape
-    for i in range(len(corners)):
-        ax, ay, az = corners[i, 0, 0], corners[i, 0, 1], corners[i, 0, 2]
-        bx, by, bz = corners[i, 1, 0], corners[i, 1, 1], corners[i, 1, 2]
-        cx, cy, cz = corners[i, 2, 0], corners[i, 2, 1], corners[i, 2, 2]
-        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-        if area == 0.0:
-            continue  # edge on
-        # Clamp before rounding: far off the picture the number may not fit an integer.
-        left = int(min(width + 0.0, max(0.0, np.floor(min(ax, bx, cx)))))
-        right = int(max(-1.0, min(width - 1.0, np.ceil(max(ax, bx, cx)))))
-        top = int(min(height + 0.0, max(0.0, np.floor(min(ay, by, cy)))))
-        bottom = int(max(-1.0, min(height - 1.0, np.ceil(max(ay, by, cy)))))
-        for y in range(top, bottom + 1):
-            py = y + 0.5
-            for x in range(left, right + 1):
-                px = x + 0.5
-                wa = ((bx - px) * (cy - py) - (by - py) * (cx - px)) / area
-                wb = ((cx - px) * (ay - py) - (cy - py) * (ax - px)) / area
-                wc = 1.0 - wa - wb
-                if wa >= 0.0 and wb >= 0.0 and wc >= 0.0:
-                    z = wa * az + wb * bz + wc * cz
-                    if z < depth[y, x]:
-                        depth[y, x] = z
-                        face[y, x] = i
+    left, right = _first_pixel(scratch[_LOW, 0], width), _last_pixel(scratch[_HIGH, 0], width)
+    top, bottom = _first_pixel(scratch[_LOW, 1], height), _last_pixel(scratch[_HIGH, 1], height)
+    if left > right or top > bottom:
+        return False  # many triangles of a fine mesh lie between the middles of the pixels
+    near = scratch[_LOW, 2]
+    for i in range(top // _TILE, bottom // _TILE + 1):
+        for j in range(left // _TILE, right // _TILE + 1):
+            if tiles[i, j] >= near:
+                deepest = depth[i * _TILE, j * _TILE]
+                for row in range(i * _TILE, (i + 1) * _TILE):
+                    for column in range(j * _TILE, (j + 1) * _TILE):
+                        if row < height and column < width and depth[row, column] > deepest:
+                            deepest = depth[row, column]
+                tiles[i, j] = deepest
+            if tiles[i, j] >= near:
+                return True
+    return False
+
+
+@inner
+def _fill_triangle(i, scratch, once, depth, face):
+    """Enter one triangle, corners in pixels, row by row."""
+    height, width = depth.shape
+    top, middle, bottom = 0, 1, 2
+    if scratch[middle, 1] < scratch[top, 1]:
+        top, middle = middle, top
+    if scratch[bottom, 1] < scratch[top, 1]:
+        top, bottom = bottom, top
+    if scratch[bottom, 1] < scratch[middle, 1]:
+        middle, bottom = bottom, middle
+    ax, ay, az = scratch[top, 0], scratch[top, 1], scratch[top, 2]
+    bx, by, bz = scratch[middle, 0] - ax, scratch[middle, 1] - ay, scratch[middle, 2] - az
+    cx, cy, cz = scratch[bottom, 0] - ax, scratch[bottom, 1] - ay, scratch[bottom, 2] - az
+    area = bx * cy - by * cx
+    if area == 0.0:
+        return  # edge on
+    slope_x, slope_y = (bz * cy - cz * by) / area, (cz * bx - bz * cx) / area
+    near, far = scratch[_LOW, 2], scratch[_HIGH, 2]
+    whole, upper, lower = cx / cy, bx / by, (cx - bx) / (cy - by)
+    for row in range(_first_pixel(ay, height), _last_pixel(scratch[bottom, 1], height) + 1):
+        y = row + 0.5 - ay
+        left = ax + y * whole
+        right = ax + y * upper if y < by or by == cy else ax + bx + (y - by) * lower
+        if right < left:
+            left, right = right, left
+        z_at_zero = az + slope_y * y - slope_x * ax
+        for column in range(_first_pixel(left - _EDGE_MARGIN, width), _last_pixel(right + _EDGE_MARGIN, width) + 1):
+            z = z_at_zero + slope_x * (column + 0.5)
+            # A sliver's slopes are far off: it must not stand out of the plane of its neighbours.
+            if z < near:
+                z = near
+            elif z > far:
+                z = far
+            rounded = np.float32(z)  # as it is kept: what lies in one plane is at the same depth
+            if rounded < depth[row, column] or (rounded == depth[row, column] and i < face[row, column]):
+                depth[row, column] = -np.inf if once else rounded
+                face[row, column] = i
+
+
+@kernel
+def trace_segments(ends, depth):
+    """Enter segments, ends in pixels, into the buffer, a point to each pixel; nearer ones win."""
+    height, width = depth.shape
+    for i in range(len(ends)):
+        length = max(abs(ends[i, 1, 0] - ends[i, 0, 0]), abs(ends[i, 1, 1] - ends[i, 0, 1]))
+        # A segment far longer than the picture needs no more points than the picture has pixels.
+        steps = int(min(length, 4.0 * (width + height))) + 1
+        for step in range(steps + 1):
+            t = step / steps
+            x = ends[i, 0, 0] * (1.0 - t) + ends[i, 1, 0] * t
+            y = ends[i, 0, 1] * (1.0 - t) + ends[i, 1, 1] * t
+            z = ends[i, 0, 2] * (1.0 - t) + ends[i, 1, 2] * t
+            if 0.0 <= x < width and 0.0 <= y < height and z < depth[int(y), int(x)]:
+                depth[int(y), int(x)] = z

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.resources import files
 from pathlib import Path
 
 import impinge
-from impinge.apps.clash import ClashCheck, FindingKind
+from impinge.apps.clash import ClashCheck, Finding, FindingKind
 from impinge.apps.length_text import length_text, with_unit
 from impinge.apps.picture import COLOUR_A, COLOUR_B, SIGNAL, finding_picture, overview_picture
+from impinge.apps.scene import Scene
 from impinge.apps.wording import notes
 from impinge.geometry.assembly import Assembly
 
@@ -20,6 +23,8 @@ Progress = Callable[[int, int], None]
 
 OVERVIEW_SIZE = (1200, 760)
 PICTURE_SIZE = (760, 520)
+_MOST_THREADS = 8
+"""Each needs some 60 MB."""
 
 
 def report(
@@ -37,27 +42,17 @@ def report(
     from jinja2 import Environment, StrictUndefined
 
     findings, unit = result.findings, assembly.unit
-    total = 1 + len(findings)
-
-    def step(done: int) -> None:
-        if progress is not None:
-            progress(done, total)
-
-    step(0)
-    overview = _inline(overview_picture(assembly, findings, *OVERVIEW_SIZE))
-    cards = []
-    for number, finding in enumerate(findings, start=1):
-        step(number)
-        cards.append(
-            {
-                "finding": finding,
-                "picture": _inline(finding_picture(assembly, finding, *PICTURE_SIZE)),
-                "size": PICTURE_SIZE,
-                "distance": length_text(finding.distance, unit) if finding.kind is FindingKind.CLEARANCE else "",
-                "place": with_unit("({:.5g}, {:.5g}, {:.5g})".format(*finding.where), unit),
-            }
-        )
-    step(total)
+    overview, *pictures = _pictures(assembly, findings, progress)
+    cards = [
+        {
+            "finding": finding,
+            "picture": picture,
+            "size": PICTURE_SIZE,
+            "distance": length_text(finding.distance, unit) if finding.kind is FindingKind.CLEARANCE else "",
+            "place": with_unit("({:.5g}, {:.5g}, {:.5g})".format(*finding.where), unit),
+        }
+        for finding, picture in zip(findings, pictures, strict=True)
+    ]
     counted = Counter(finding.kind for finding in findings)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(files("impinge.apps").joinpath("report.html.jinja").read_text("utf-8"))
@@ -94,6 +89,24 @@ def write_report(
     """Write ``report(...)`` to a file."""
     page = report(assembly, result, title, progress, remarks=remarks)
     Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
+
+
+def _pictures(assembly: Assembly, findings: Sequence[Finding], progress: Progress | None) -> list[str]:
+    """The overview and a picture of each finding, drawn by as many threads as there are processors."""
+    show = progress or (lambda done, total: None)
+    total = 1 + len(findings)
+    show(0, total)
+    scene = Scene.of(assembly)
+    pool = ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS))
+    try:
+        tasks = [pool.submit(overview_picture, scene, findings, *OVERVIEW_SIZE)]
+        tasks += [pool.submit(finding_picture, scene, finding, *PICTURE_SIZE) for finding in findings]
+        for done, task in enumerate(as_completed(tasks), start=1):
+            task.result()
+            show(done, total)
+        return [_inline(task.result()) for task in tasks]
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C no further picture is begun
 
 
 def _inline(png: bytes) -> str:
