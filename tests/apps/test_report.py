@@ -170,6 +170,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return begun
 
 
+@pytest.mark.nojit_slow
 @pytest.mark.usefixtures("small_pictures")
 def test_any_number_of_threads_draws_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     assembly, result = small("one")

@@ -38,9 +38,9 @@ class Clusters:
         boxes = np.empty((len(first) - 1, 2, 3))
         if len(boxes):
             for axis in range(3):
-                corner = vertices[:, axis][faces]
-                boxes[:, 0, axis] = np.minimum.reduceat(corner.min(axis=1), first[:-1])
-                boxes[:, 1, axis] = np.maximum.reduceat(corner.max(axis=1), first[:-1])
+                a, b, c = (vertices[:, axis][faces[:, corner]] for corner in range(3))
+                boxes[:, 0, axis] = np.minimum.reduceat(np.minimum(np.minimum(a, b), c), first[:-1])
+                boxes[:, 1, axis] = np.maximum.reduceat(np.maximum(np.maximum(a, b), c), first[:-1])
         return cls(vertices, faces, first, boxes)
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ import base64
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib.resources import files
 from pathlib import Path
 
@@ -101,9 +101,14 @@ def _pictures(assembly: Assembly, findings: Sequence[Finding], progress: Progres
     try:
         tasks = [pool.submit(overview_picture, scene, findings, *OVERVIEW_SIZE)]
         tasks += [pool.submit(finding_picture, scene, finding, *PICTURE_SIZE) for finding in findings]
-        for done, task in enumerate(as_completed(tasks), start=1):
-            task.result()
-            show(done, total)
+        done, pending = 0, set(tasks)
+        while pending:
+            # With a limit: without one, Ctrl-C is not noticed on every system before the end.
+            finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            for task in finished:
+                task.result()
+                done += 1
+                show(done, total)
         return [_inline(task.result()) for task in tasks]
     finally:
         pool.shutdown(cancel_futures=True)  # after Ctrl-C no further picture is begun

@@ -34,21 +34,22 @@ class Scene:
 
     @classmethod
     def of(cls, assembly: Assembly) -> Scene:
-        sorted_faces: dict[int, Ints] = {}
+        of_mesh: dict[int, tuple[Ints, Floats]] = {}
         vertices, faces, normals, first = [], [], [], [np.zeros(1, dtype=np.int64)]
         vertex_count, face_count = 0, 0
         for part in assembly:
             mesh = part.mesh
-            if id(mesh) not in sorted_faces:
-                sorted_faces[id(mesh)] = mesh.faces[curve_order(mesh.vertices, mesh.faces)]
-            world, corners = posed_vertices(part.pose, mesh.vertices), sorted_faces[id(mesh)]
-            vertices.append(world)
-            normals.append(_normals(world, corners))
+            if id(mesh) not in of_mesh:
+                in_order = mesh.faces[curve_order(mesh.vertices, mesh.faces)]
+                of_mesh[id(mesh)] = in_order, _normals(mesh.vertices, in_order)
+            corners, own_normals = of_mesh[id(mesh)]
+            vertices.append(posed_vertices(part.pose, mesh.vertices))
+            normals.append((own_normals @ part.pose[:3, :3].T).astype(np.float32))
             faces.append(corners + np.int32(vertex_count))
             first.append(cluster_starts(len(corners))[1:] + face_count)
-            vertex_count += len(world)
+            vertex_count += len(mesh.vertices)
             face_count += len(corners)
-        order = {key: number for number, key in enumerate(sorted_faces)}
+        order = {key: number for number, key in enumerate(of_mesh)}
         parts = np.arange(len(assembly), dtype=np.int32)
         return cls(
             Clusters.of(np.concatenate(vertices), np.concatenate(faces), np.concatenate(first)),
@@ -78,8 +79,8 @@ class Scene:
         return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
 
 
-def _normals(vertices: Floats, faces: Ints) -> NDArray[np.float32]:
+def _normals(vertices: Floats, faces: Ints) -> Floats:
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
     normal = np.cross(b - a, c - a)
     length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.asarray(normal / np.where(length > 0.0, length, 1.0), dtype=np.float32)
+    return np.asarray(normal / np.where(length > 0.0, length, 1.0))

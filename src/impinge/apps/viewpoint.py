@@ -63,9 +63,10 @@ def _window(finding: Finding, camera: Camera) -> Camera:
     ends = finding.segments.reshape(-1, 3)
     low, high = ends.min(axis=0), ends.max(axis=0)
     contact = 1.1 * float(np.linalg.norm(high - low))
+    side = min(_WINDOW, camera.height)
     if contact > camera.span:
-        return camera.resized(_WINDOW * camera.width // camera.height, _WINDOW)
-    return Camera((low + high) / 2.0, camera.forward, max(contact, _SMALLEST_WINDOW * camera.span), _WINDOW, _WINDOW)
+        return camera.resized(side * camera.width // camera.height, side)
+    return Camera((low + high) / 2.0, camera.forward, max(contact, _SMALLEST_WINDOW * camera.span), side, side)
 
 
 def _framing(scene: Scene, finding: Finding) -> tuple[Floats, float]:
