@@ -57,6 +57,9 @@ def test_every_truncation_is_refused(tmp_path: Path, order: str) -> None:
         (b"float64 x", b"quad x", "unknown type 'quad'"),
         (b"vertex_index", b"something", "no faces with vertex_indices"),
         (b"obj_info", b"surprise", "unknown line 'surprise none'"),
+        (b"float64 y", b"float64 x", "element 'vertex' two properties 'x'"),
+        (b"list uchar uint vertex_index", b"uchar a\nproperty list uchar uint a", "element 'face' two properties 'a'"),
+        (b"element face", b"element vertex", "two elements 'vertex'"),
         (b"list uchar uint vertex", b"list uchar float vertex", "not lists of integers|expected integers"),
     ],
 )
@@ -75,3 +78,13 @@ def test_two_cornered_faces_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="fewer than three corners"):
         impinge.load(path)
+
+
+@pytest.mark.parametrize("order", ["", "<", ">"])
+def test_announced_amounts_are_checked_before_memory_is_taken(tmp_path: Path, order: str) -> None:
+    path = tmp_path / "huge.ply"
+    for old in (b"element vertex 5", b"element face 2"):
+        assert old in mixed(order)
+        path.write_bytes(mixed(order).replace(old, old[:-1] + b"1000000000000"))
+        with pytest.raises(ValueError, match=r"huge\.ply: it is truncated in element"):
+            impinge.load(path)

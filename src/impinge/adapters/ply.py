@@ -37,6 +37,11 @@ class _Element:
     count: int
     properties: list[_Property] = field(default_factory=list)
 
+    def add(self, new: _Property) -> None:
+        if any(new.name == p.name for p in self.properties):
+            raise ValueError(f"its header gives element {self.name!r} two properties {new.name[:60]!r}")
+        self.properties.append(new)
+
 
 Column = NDArray[Any] | list[NDArray[Any]]
 """One value, or one list, for each row of an element."""
@@ -97,11 +102,13 @@ def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
             case ["format", ("ascii" | "binary_little_endian" | "binary_big_endian") as name, _]:
                 order = {"ascii": "ascii", "binary_little_endian": "<", "binary_big_endian": ">"}[name]
             case ["element", name, count] if count.isdecimal():
+                if any(name == element.name for element in elements):
+                    raise ValueError(f"its header has two elements {name[:60]!r}")
                 elements.append(_Element(name, int(count)))
             case ["property", "list", count_kind, kind, name] if elements:
-                elements[-1].properties.append(_Property(name, _type(kind), _type(count_kind)))
+                elements[-1].add(_Property(name, _type(kind), _type(count_kind)))
             case ["property", kind, name] if elements:
-                elements[-1].properties.append(_Property(name, _type(kind)))
+                elements[-1].add(_Property(name, _type(kind)))
             case ["end_header"] if order:
                 return order, elements, data[position:]
             case ["ply"] | ["comment", *_] | ["obj_info", *_] | []:
@@ -173,6 +180,8 @@ def _equal_rows(element: _Element, body: bytes, start: int, order: str) -> NDArr
     for p in element.properties:
         if p.count_kind is not None:
             length = int(_read(body, order + p.count_kind, position, 1)[0])
+            if not 0 <= length <= len(body):  # told by the reading row by row
+                return None
             lengths[p.name] = length
             fields.append((p.name + " length", order + p.count_kind))
             fields.append((p.name, order + p.kind, (length,)))
