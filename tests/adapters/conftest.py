@@ -140,7 +140,8 @@ def dae(unit: str = '<unit name="centimeter" meter="0.01"/>') -> bytes:
     ).encode()
 
 
-def threedxml() -> bytes:
+def threedxml(changes: dict[str, tuple[str, str]] | None = None) -> bytes:
+    """``changes``: for a member of the archive, what to replace and by what."""
     positions = ", ".join("{} {} {}".format(*corner) for corner in CORNERS)
     first = " ".join(str(i) for triangle in TRIANGLES[:4] for i in triangle)
     strips = ",".join(f"{a} {b} {d} {c}" for a, b, c, d in QUADS[2:4])
@@ -164,13 +165,11 @@ def threedxml() -> bytes:
         '<InstanceRep id="7"><IsAggregatedBy>2</IsAggregatedBy><IsInstanceOf>6</IsInstanceOf></InstanceRep>'
         "</ProductStructure></Model_3dxml>"
     )
-    return zipped(
-        {
-            "Manifest.xml": b"<Manifest><Root>tree.3dxml</Root></Manifest>",
-            "tree.3dxml": tree.encode(),
-            "cube.3DRep": rep.encode(),
-        }
-    )
+    members = {"Manifest.xml": "<Manifest><Root>tree.3dxml</Root></Manifest>", "tree.3dxml": tree, "cube.3DRep": rep}
+    for name, (old, new) in (changes or {}).items():
+        assert old in members[name]
+        members[name] = members[name].replace(old, new)
+    return zipped({name: text.encode() for name, text in members.items()})
 
 
 def step() -> bytes:

@@ -89,7 +89,7 @@ def test_buffer_in_a_file_beside_it(tmp_path: Path, builders: Any) -> None:
     document, binary = builders.gltf_document()
     document["buffers"][0]["uri"] = "the%20cube.bin"
     path = saved(tmp_path / "a.gltf", json.dumps(document).encode())
-    with pytest.raises(ValueError, match=r"a\.gltf: its buffer 'the%20cube\.bin' cannot be read"):
+    with pytest.raises(ValueError, match=r"a\.gltf: it names the file 'the%20cube\.bin', which cannot be read"):
         impinge.load(path)
     (tmp_path / "the cube.bin").write_bytes(binary)
     assert len(impinge.load(path).faces) == 24
@@ -130,3 +130,39 @@ def test_broken_documents(tmp_path: Path, builders: Any, change: dict, reason: s
     document.update(change)
     with pytest.raises(ValueError, match=reason):
         impinge.load(saved(tmp_path / "broken.glb", builders.glb(document, binary)))
+
+
+@pytest.mark.parametrize(
+    ("children", "reason"),
+    [
+        ([[1, 1], []], "node 1 has two parents"),
+        ([[1, 2], [2], []], "node 2 has two parents"),
+        ([[1], [0]], "node 0 has two parents"),
+        ([[k + 1] for k in range(5000)] + [[]], "nested more than 1,000 levels deep"),
+        ([[9]], "there is no node 9"),
+    ],
+)
+def test_node_graphs_that_are_no_trees(tmp_path: Path, builders: Any, children: list[list[int]], reason: str) -> None:
+    document, binary = builders.gltf_document()
+    document["nodes"] = [{"mesh": 0, "children": below} for below in children]
+    with pytest.raises(ValueError, match=rf"a\.glb: .*{reason}"):
+        impinge.load(saved(tmp_path / "a.glb", builders.glb(document, binary)))
+
+
+def test_amounts_are_checked_before_memory_is_taken(tmp_path: Path, builders: Any) -> None:
+    for change, reason in (
+        ({"count": 10**12}, "bufferView 1 is too short"),
+        ({"count": -1}, "accessor 1 has -1 values"),
+        ({"bufferView": None, "count": 10**12, "sparse": {"count": 0}}, "accessor 1 would take more than"),
+    ):
+        document, binary = builders.gltf_document()
+        accessor = {**document["accessors"][1], **change}
+        document["accessors"][1] = {key: value for key, value in accessor.items() if value is not None}
+        with pytest.raises(ValueError, match=rf"a\.glb: {reason}"):
+            impinge.load(saved(tmp_path / "a.glb", builders.glb(document, binary)))
+    document, binary = builders.gltf_document()
+    document["meshes"][0]["primitives"] *= 1000  # each shows the same accessors
+    path = saved(tmp_path / "a.glb", builders.glb(document, binary))
+    assert len(impinge.load(path).faces) == 2 * 12 * 1000
+    with pytest.raises(ValueError, match=r"a\.glb: accessor [01] would take more than 100,000 bytes"):
+        impinge.load(path, max_expanded=100_000)

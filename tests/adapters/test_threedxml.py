@@ -42,9 +42,9 @@ def test_different_parts_of_the_same_name(tmp_path: Path, builders: Any) -> None
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("<Root>tree.3dxml", "<Root>tree.xml", "not a readable 3DXML file"),
+        ("<Root>tree.3dxml", "<Root>tree.xml", "the archive holds no 'tree.xml'"),
         ("ProductStructure", "Nothing", "has no product structure"),
-        ("<IsInstanceOf>2<", "<IsInstanceOf>1<", "a product contains itself"),
+        ("<IsInstanceOf>2<", "<IsInstanceOf>1<", "'machine' contains itself"),
         ("XMLRepresentation", "V5 binary", "is binary or broken"),
         ("TESSELLATED", "TECHREP", "it holds no triangles"),
         ("1 0 0 0 1 0 0 0 1 0 0 0", "1 0 0 0 1", "reshape"),

@@ -44,7 +44,7 @@ def test_objects_of_another_model_file(tmp_path: Path, builders: Any) -> None:
     [
         (b'unit="inch"', b'unit="cubit"', "its unit 'cubit' is not one of micron"),
         (b'<item objectid="1"/>', b'<item objectid="5"/>', "there is no object '5'"),
-        (b'<component objectid="1"', b'<component objectid="2"', "an object contains itself"),
+        (b'<component objectid="1"', b'<component objectid="2"', "'group' contains itself"),
         (b'transform="0 1', b'transform="0', "reshape"),
         (b'v1="0"', b'v9="0"', "not a readable 3MF file"),
     ],

@@ -6,14 +6,14 @@ float32, fan polygons, cut a geometry at its materials and copy every instance.
 
 from __future__ import annotations
 
-import io
-import zipfile
-from pathlib import Path
+from collections.abc import Hashable
+from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
+from impinge.adapters.archive import Archive
+from impinge.adapters.part_graph import Node, Use, placed_instances
 from impinge.adapters.scene import (
     MICROMETRES,
     FileScene,
@@ -23,23 +23,22 @@ from impinge.adapters.scene import (
     triangles_of_fan,
     triangles_of_strip,
 )
+from impinge.adapters.source import Source
+from impinge.adapters.xml_tree import floats_in, integers_in, tree_of
 from impinge.geometry.cast import Floats
 
-_DEEPEST = 500
-"""Nodes nested deeper than this are taken for a node that contains itself."""
 
-
-def read_zae(data: bytes, path: Path, whole: bool) -> FileScene:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
-            if name.lower().endswith(".dae"):
-                return read_dae(archive.read(name), path, whole)
+def read_zae(data: bytes, source: Source) -> FileScene:
+    archive = Archive(data, source)
+    for name in archive.names:
+        if name.lower().endswith(".dae"):
+            return read_dae(archive.read(name), source)
     raise ValueError("the archive holds no .dae file")
 
 
-def read_dae(data: bytes, path: Path, whole: bool) -> FileScene:
+def read_dae(data: bytes, source: Source) -> FileScene:
     """Nodes that show a geometry become parts; the unit is the one of the ``<asset>`` (metre by default)."""
-    root = ElementTree.fromstring(data)
+    root = tree_of(data, source)
     if not root.tag.endswith("COLLADA"):
         raise ValueError("it is not a COLLADA document")
     unit = root.find("{*}asset/{*}unit")
@@ -47,12 +46,13 @@ def read_dae(data: bytes, path: Path, whole: bool) -> FileScene:
     if not 0.0 < metres < 1e9:
         raise ValueError(f"its unit is {metres} metres")
     micrometres = next((size for size in MICROMETRES.values() if size / MICROMETRES["m"] == metres), metres * 1e6)
-    return FileScene(_Reader(root).instances(), micrometres)
+    return FileScene(_Reader(root, source).instances(), micrometres)
 
 
 class _Reader:
-    def __init__(self, root: ElementTree.Element) -> None:
+    def __init__(self, root: ElementTree.Element, source: Source) -> None:
         self.root = root
+        self.source = source
         self.by_id = {element.get("id", ""): element for element in root.iter() if element.get("id")}
         self.geometries: dict[str, Geometry | None] = {}
 
@@ -60,26 +60,22 @@ class _Reader:
         shown = self.root.find("{*}scene/{*}instance_visual_scene")
         if shown is None:
             raise ValueError("it shows no scene")
-        outermost: tuple[str, ...] = ()
-        stack = [(node, np.eye(4), outermost) for node in reversed(self._target(shown).findall("{*}node"))]
-        found: list[Instance] = []
-        while stack:
-            node, parent, inside = stack.pop()
-            if len(inside) > _DEEPEST:
-                raise ValueError("a node contains itself")
-            matrix = parent @ _local_matrix(node)
-            if node.find("{*}instance_controller") is not None:
-                raise ValueError(f"node {node.get('id')!r} has a skin or morph, which is not supported")
-            for shown in node.findall("{*}instance_geometry"):
-                element = self._target(shown)
-                geometry = self._geometry(element)
-                if geometry is not None:
-                    name = node.get("name") or node.get("id") or element.get("name") or element.get("id") or "node"
-                    found.append(Instance(name, geometry, matrix, inside))
-            inner = node.findall("{*}node") + [self._target(use) for use in node.findall("{*}instance_node")]
-            around = (*inside, node.get("name") or node.get("id") or "node")
-            stack.extend((child, matrix, around) for child in reversed(inner))
-        return found
+        return placed_instances([_use(node) for node in self._target(shown).findall("{*}node")], self._node)
+
+    def _node(self, key: Hashable) -> Node:
+        """What a ``<node>`` shows; the element is its own key."""
+        node = cast(ElementTree.Element, key)
+        if node.find("{*}instance_controller") is not None:
+            raise ValueError(f"node {node.get('id')!r} has a skin or morph, which is not supported")
+        name = node.get("name") or node.get("id")
+        shapes = []
+        for shown in node.findall("{*}instance_geometry"):
+            element = self._target(shown)
+            geometry = self._geometry(element)
+            if geometry is not None:
+                shapes.append((name or element.get("name") or element.get("id") or "node", geometry))
+        inner = node.findall("{*}node") + [self._target(use) for use in node.findall("{*}instance_node")]
+        return Node(name or "node", shapes, [_use(child) for child in inner])
 
     def _target(self, reference: ElementTree.Element) -> ElementTree.Element:
         """The element that ``url`` or ``source`` points to."""
@@ -108,11 +104,13 @@ class _Reader:
             corner = next((item for item in inputs if item.get("semantic") == "VERTEX"), None)
             if corner is None:
                 raise ValueError(f"a {kind} element has no VERTEX input")
-            width = 1 + max(int(item.get("offset", "0")) for item in inputs)
+            offsets = [int(item.get("offset", "0")) for item in inputs]
+            if min(offsets) < 0:
+                raise ValueError(f"a {kind} element has an input with the offset {min(offsets)}")
             source = corner.get("source", "")
             if source not in vertices_of:
                 vertices_of[source] = self._positions(self._target(corner))
-            columns = slice(int(corner.get("offset", "0")), None, width)
+            columns = slice(int(corner.get("offset", "0")), None, 1 + max(offsets))
             faces_of.setdefault(source, []).extend(_faces(primitive, kind, columns))
         return [Geometry(vertices_of[source], faces) for source, faces in faces_of.items() if faces]
 
@@ -124,21 +122,18 @@ class _Reader:
         accessor = source.find("{*}technique_common/{*}accessor")
         stride = int(accessor.get("stride", "1")) if accessor is not None else 3
         offset = int(accessor.get("offset", "0")) if accessor is not None else 0
-        values = np.array((source.findtext("{*}float_array") or "").split(), dtype=np.float64)
+        values = floats_in(source.findtext("{*}float_array") or "")
         count = int(accessor.get("count", "0")) if accessor is not None else len(values) // 3
         if stride < 3 or min(count, offset) < 0 or offset + stride * count > len(values):
             raise ValueError(f"the source {source.get('id')!r} is too short or has no three coordinates")
+        self.source.take(24 * count, "its vertices")  # several geometries may show the same ones
         return values[offset : offset + stride * count].reshape(count, stride)[:, :3]
-
-
-def _integers(text: str | None) -> NDArray[np.int64]:
-    return np.array((text or "").split(), dtype=np.int64)
 
 
 def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[list[int]]:
     if primitive.find("{*}ph") is not None:
         raise ValueError("it has polygons with holes, which are not supported")
-    loops = [_integers(p.text)[columns] for p in primitive.findall("{*}p")]
+    loops = [integers_in(p.text or "")[columns] for p in primitive.findall("{*}p")]
     faces: list[list[int]] = []
     if kind == "polygons":
         faces = [loop.tolist() for loop in loops]
@@ -147,7 +142,9 @@ def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[li
         faces = [face for loop in loops if len(loop) >= 3 for face in cut(loop).tolist()]
     else:
         corners = np.concatenate([np.empty(0, dtype=np.int64), *loops])
-        sizes = _integers(primitive.findtext("{*}vcount")) if kind == "polylist" else np.full(len(corners) // 3, 3)
+        sizes = (
+            integers_in(primitive.findtext("{*}vcount") or "") if kind == "polylist" else np.full(len(corners) // 3, 3)
+        )
         if sizes.sum() != len(corners) or (
             kind == "triangles" and len(sizes) != int(primitive.get("count", len(sizes)))
         ):
@@ -158,6 +155,10 @@ def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[li
     return faces
 
 
+def _use(node: ElementTree.Element) -> Use:
+    return Use(node, _local_matrix(node))
+
+
 def _local_matrix(node: ElementTree.Element) -> Floats:
     """The product of the node's transformations, in the order of the file."""
     matrix = np.eye(4)
@@ -165,7 +166,7 @@ def _local_matrix(node: ElementTree.Element) -> Floats:
         kind = element.tag.rpartition("}")[2]
         if kind not in ("matrix", "translate", "rotate", "scale", "lookat", "skew"):
             continue
-        values = np.array((element.text or "").split(), dtype=np.float64)
+        values = floats_in(element.text or "")
         step = np.eye(4)
         if kind == "matrix":
             step = values.reshape(4, 4)

@@ -15,14 +15,15 @@ import numpy as np
 
 from impinge.adapters.rigid import same_factor, split
 from impinge.adapters.scene import MICROMETRES, FileScene, Geometry, Instance, joined
+from impinge.adapters.source import MAX_EXPANDED, Source, read_regular
 from impinge.errors import MissingExtra
 from impinge.geometry.assembly import Assembly, Part
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose, posed_vertices
 
-Reader = Callable[[bytes, Path, bool], FileScene]
-"""(content, path, whole) -> scene; ``whole`` says that the split into parts is not wanted."""
+Reader = Callable[[bytes, Source], FileScene]
+"""(content of the file, the file) -> scene."""
 
 _READERS = {
     ".stl": ("trimesh_files", "read_stl"),
@@ -38,6 +39,9 @@ _READERS = {
 }
 _CAD = (".step", ".stp", ".iges", ".igs")
 
+_REMEMBERED_FACTORS = 100
+"""Scalings of one geometry that share their meshes; of more, only the latest do."""
+
 SUFFIXES = (*_READERS, *_CAD)
 """The file name endings that can be read, in small letters."""
 
@@ -49,6 +53,8 @@ def load(
     unit: str | None = None,
     linear_tolerance: float = 0.01,
     angular_tolerance: float = 0.5,
+    allow_outside: bool = False,
+    max_expanded: int = MAX_EXPANDED,
 ) -> Mesh:
     """One Mesh of everything in a file, instances placed by their transforms.
 
@@ -57,9 +63,10 @@ def load(
     cleaned or dropped, and polygons are kept (see ``Mesh.polygon``).  Points and
     lines are skipped.  The other arguments are those of :func:`load_assembly`.
     """
-    place = Path(path)
-    with _naming(place):
-        scene = _in_unit(_read(place, True, linear_tolerance, angular_tolerance), unit)
+    source = Source(Path(path), True, allow_outside, max_expanded)
+    with _naming(source.path):
+        scene = _in_unit(_read(source, linear_tolerance, angular_tolerance), unit)
+        _account_for_copies(scene, source)
         whole = joined([_placed(instance) for instance in scene.instances])
         return Mesh(whole.vertices, whole.faces, solid=solid)
 
@@ -71,6 +78,8 @@ def load_assembly(
     unit: str | None = None,
     linear_tolerance: float = 0.01,
     angular_tolerance: float = 0.5,
+    allow_outside: bool = False,
+    max_expanded: int = MAX_EXPANDED,
 ) -> Assembly:
     """The named part instances of a file, each with a rigid pose.
 
@@ -94,11 +103,27 @@ def load_assembly(
     linear_tolerance, angular_tolerance
         For STEP and IGES: the largest distance between surface and triangles, in
         millimetres, and the largest angle between neighbouring ones, in radians.
+    allow_outside
+        Whether the file may name other files (the buffers of glTF) that lie outside
+        its own folder.  Say yes only to a file that you trust: what it names is read.
+    max_expanded
+        How many bytes the content may take once archives are unpacked and instances
+        copied, by default 2 GiB, some ten million triangles.  More is a ValueError,
+        before the memory is taken: a small file can announce any amount.
+
+    Raises
+    ------
+    ValueError
+        The file cannot be read; the sentence names the file and the place in it.
+    FileNotFoundError
+        There is no such file.
+    MissingExtra
+        It is a STEP or IGES file, and the extra ``cad`` is not installed.
     """
-    place = Path(path)
-    with _naming(place):
-        scene = _in_unit(_read(place, False, linear_tolerance, angular_tolerance), unit)
-        return Assembly(tuple(_parts(scene, solid)), scene.unit or unit)
+    source = Source(Path(path), False, allow_outside, max_expanded)
+    with _naming(source.path):
+        scene = _in_unit(_read(source, linear_tolerance, angular_tolerance), unit)
+        return Assembly(tuple(_parts(scene, solid, source)), scene.unit or unit)
 
 
 @contextmanager
@@ -121,7 +146,8 @@ def _sentence(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def _read(path: Path, whole: bool, linear_tolerance: float, angular_tolerance: float) -> FileScene:
+def _read(source: Source, linear_tolerance: float, angular_tolerance: float) -> FileScene:
+    path = source.path
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError("it is a directory, not a file")
@@ -130,7 +156,7 @@ def _read(path: Path, whole: bool, linear_tolerance: float, angular_tolerance: f
     if suffix not in SUFFIXES:
         raise ValueError(f"files ending in {suffix!r} cannot be read; known are {' '.join(SUFFIXES)}")
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise ValueError(f"it cannot be read ({error.strerror})") from error
     if not data:
@@ -138,11 +164,11 @@ def _read(path: Path, whole: bool, linear_tolerance: float, angular_tolerance: f
     if suffix in _CAD:
         from impinge.adapters.step import read_brep
 
-        scene = read_brep(data, path, linear_tolerance, angular_tolerance)
+        scene = read_brep(data, source, linear_tolerance, angular_tolerance)
     else:
         module, function = _READERS[suffix]
         read = cast(Reader, getattr(import_module(f"impinge.adapters.{module}"), function))
-        scene = read(data, path, whole)
+        scene = read(data, source)
     shown = [instance for instance in scene.instances if len(instance.geometry.faces)]
     if not shown:
         raise ValueError("it holds no triangles")
@@ -169,6 +195,15 @@ def _in_unit(scene: FileScene, unit: str | None) -> FileScene:
     return FileScene(instances, MICROMETRES[unit])
 
 
+def _account_for_copies(scene: FileScene, source: Source) -> None:
+    """Every instance but the first of a geometry takes memory that no bytes of the file stand behind."""
+    seen: set[int] = set()
+    for instance in scene.instances:
+        if id(instance.geometry) in seen:
+            source.take(instance.geometry.size, "its instances")
+        seen.add(id(instance.geometry))
+
+
 def _placed(instance: Instance) -> Geometry:
     """The instance in world coordinates, with its winding kept outward where the matrix mirrors."""
     matrix, geometry = instance.matrix, instance.geometry
@@ -182,23 +217,26 @@ def _placed(instance: Instance) -> Geometry:
     return Geometry(posed_vertices(matrix, geometry.vertices), faces)
 
 
-def _parts(scene: FileScene, solid: bool | None) -> Iterator[Part]:
-    baked: dict[int, list[tuple[Floats, Mesh]]] = {}  # for each geometry, its factors so far
-    for name, instance in zip(_unique_names(scene.instances), scene.instances, strict=True):
+def _parts(scene: FileScene, solid: bool | None, source: Source) -> Iterator[Part]:
+    baked: dict[int, list[tuple[Floats, Mesh]]] = {}  # for each geometry, its latest factors
+    for name, instance in zip(_unique_names(scene.instances, source), scene.instances, strict=True):
         try:
             pose, factor = split(instance.matrix)
             wanted = np.eye(3) if factor is None else factor
             known = baked.setdefault(id(instance.geometry), [])
             mesh = next((mesh for old, mesh in known if same_factor(wanted, old)), None)
             if mesh is None:
+                if known:
+                    source.take(instance.geometry.size, "its scaled instances")
                 mesh = _mesh(instance.geometry, factor, solid)
                 known.append((wanted, mesh))
+                del known[:-_REMEMBERED_FACTORS]
             yield Part(name, mesh, as_pose(pose))
         except ValueError as error:
             raise ValueError(f"part {name!r}: {error}") from error
 
 
-def _unique_names(instances: list[Instance]) -> list[str]:
+def _unique_names(instances: list[Instance], source: Source) -> list[str]:
     often = Counter(instance.name for instance in instances)
     outermost, innermost = min(i.inside for i in instances), max(i.inside for i in instances)
     shared = next((k for k, (a, b) in enumerate(zip(outermost, innermost, strict=False)) if a != b), len(outermost))
@@ -209,6 +247,7 @@ def _unique_names(instances: list[Instance]) -> list[str]:
         name = instance.name
         if often[name] > 1:
             name = "/".join((*instance.inside[shared:], name))
+            source.take(len(name), "the names of its parts")
         unique = name
         while unique in used:
             numbers[name] += 1

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import base64
 import json
-import urllib.parse
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.adapters.part_graph import Node, Use, placed_instances
 from impinge.adapters.scene import (
     MICROMETRES,
     FileScene,
     Geometry,
-    Instance,
     joined,
     triangles_of_fan,
     triangles_of_strip,
 )
+from impinge.adapters.source import Source
 from impinge.geometry.cast import Floats
 
 _COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -43,13 +42,13 @@ def node_name_first(node: str, mesh: str) -> str:
     return node or mesh
 
 
-def read_gltf(data: bytes, path: Path, whole: bool, namer: Namer = node_name_first) -> FileScene:
+def read_gltf(data: bytes, source: Source, namer: Namer = node_name_first) -> FileScene:
     """Lengths are metres, as the standard says.  Points and lines are skipped."""
     document, binary = _container(data)
     for extension in document.get("extensionsRequired", []):
         if not extension.startswith(_HARMLESS):
             raise ValueError(f"it needs the glTF extension {extension}, which is not supported")
-    return _Reader(document, binary, path).scene(namer)
+    return _Reader(document, binary, source, namer).scene()
 
 
 def _container(data: bytes) -> tuple[dict[str, Any], bytes | None]:
@@ -80,38 +79,41 @@ def _document(text: bytes) -> dict[str, Any]:
 
 
 class _Reader:
-    def __init__(self, document: dict[str, Any], binary: bytes | None, path: Path) -> None:
+    def __init__(self, document: dict[str, Any], binary: bytes | None, source: Source, namer: Namer) -> None:
         self.document = document
         self.binary = binary
-        self.path = path
+        self.source = source
+        self.namer = namer
         self.buffers: dict[int, bytes] = {}
+        self.used_nodes: set[int] = set()
+        self.used_accessors: set[int] = set()
         self.geometries: dict[tuple[tuple[int, ...], ...], Geometry | None] = {}
 
-    def scene(self, namer: Namer) -> FileScene:
-        nodes = self.document.get("nodes", [])
-        outermost: tuple[str, ...] = ()
-        stack = [(root, np.eye(4), outermost) for root in reversed(self._roots())]
-        seen: set[int] = set()
-        instances = []
-        while stack:
-            index, parent, inside = stack.pop()
-            if index in seen:
-                raise ValueError(f"node {index} has two parents")
-            seen.add(index)
-            node = _item(nodes, index, "node")
-            matrix = parent @ _local_matrix(node)
-            if "EXT_mesh_gpu_instancing" in node.get("extensions", {}):
-                raise ValueError("it needs the glTF extension EXT_mesh_gpu_instancing, which is not supported")
-            if "mesh" in node:
-                mesh = _item(self.document.get("meshes", []), node["mesh"], "mesh")
-                geometry = self._geometry(mesh)
-                if geometry is not None:
-                    name = namer(str(node.get("name", "")), str(mesh.get("name", ""))) or f"node {index}"
-                    instances.append(Instance(name, geometry, matrix, inside))
-            own_name = namer(str(node.get("name", "")), "")
-            around = (*inside, own_name) if own_name else inside
-            stack.extend((child, matrix, around) for child in reversed(node.get("children", [])))
-        return FileScene(instances, MICROMETRES["m"])
+    def scene(self) -> FileScene:
+        roots = [self._use(index) for index in self._roots()]
+        return FileScene(placed_instances(roots, self._node), MICROMETRES["m"])
+
+    def _use(self, index: int) -> Use:
+        node = _item(self.document.get("nodes", []), index, "node")
+        if index in self.used_nodes:
+            raise ValueError(f"node {index} has two parents")
+        self.used_nodes.add(index)
+        return Use(index, _local_matrix(node))
+
+    def _node(self, key: Hashable) -> Node:
+        """The node of an index."""
+        index = cast(int, key)
+        node = _item(self.document.get("nodes", []), index, "node")
+        name = str(node.get("name", ""))
+        if "EXT_mesh_gpu_instancing" in node.get("extensions", {}):
+            raise ValueError("it needs the glTF extension EXT_mesh_gpu_instancing, which is not supported")
+        shapes = []
+        if "mesh" in node:
+            mesh = _item(self.document.get("meshes", []), node["mesh"], "mesh")
+            geometry = self._geometry(mesh)
+            if geometry is not None:
+                shapes.append((self.namer(name, str(mesh.get("name", ""))) or f"node {index}", geometry))
+        return Node(self.namer(name, ""), shapes, [self._use(child) for child in node.get("children", [])])
 
     def _roots(self) -> list[int]:
         scenes = self.document.get("scenes", [])
@@ -138,11 +140,15 @@ class _Reader:
 
     def _primitive(self, mode: int, position: int, indices: int) -> Geometry:
         vertices = self._accessor(position).astype(np.float64)
+        if vertices.shape[1] != 3:
+            raise ValueError(f"the positions in accessor {position} have no three coordinates")
         if indices < 0:
             order = np.arange(len(vertices), dtype=np.int64)
         else:
             order = self._accessor(indices).astype(np.int64).reshape(-1)
         if mode == _TRIANGLES:
+            if len(order) % 3:
+                raise ValueError(f"a primitive with {len(order)} corners is not made of triangles")
             return Geometry(vertices, order.reshape(-1, 3))
         if mode not in (_STRIP, _FAN) or len(order) < 3:
             raise ValueError(f"a primitive of mode {mode} with {len(order)} corners makes no triangle")
@@ -153,6 +159,11 @@ class _Reader:
         accessor = _item(self.document.get("accessors", []), index, "accessor")
         kind = np.dtype(_COMPONENT[accessor["componentType"]])
         width, count = _WIDTH[accessor["type"]], int(accessor["count"])
+        if count < 0:
+            raise ValueError(f"accessor {index} has {count} values")
+        if index in self.used_accessors or "bufferView" not in accessor:  # no bytes of the file stand behind this copy
+            self.source.take(count * width * 8, f"accessor {index}")
+        self.used_accessors.add(index)
         if "bufferView" in accessor:
             values = self._rows(accessor["bufferView"], accessor.get("byteOffset", 0), kind, count, width)
         elif "sparse" in accessor:
@@ -193,18 +204,21 @@ class _Reader:
         return self.buffers[index]
 
     def _read_buffer(self, index: int) -> bytes:
-        uri = _item(self.document.get("buffers", []), index, "buffer").get("uri")
-        if uri is None:
-            if self.binary is None or index != 0:
-                raise ValueError(f"buffer {index} has no data")
-            return self.binary
-        if uri.startswith("data:"):
-            return base64.b64decode(uri.partition(",")[2], validate=True)
-        beside = self.path.parent / urllib.parse.unquote(uri)
-        try:
-            return beside.read_bytes()
-        except OSError as error:
-            raise ValueError(f"its buffer {uri[:200]!r} cannot be read") from error
+        buffer = _item(self.document.get("buffers", []), index, "buffer")
+        uri, size = buffer.get("uri"), int(buffer["byteLength"])
+        if size < 0:
+            raise ValueError(f"buffer {index} has {size} bytes")
+        if uri is not None and not uri.startswith("data:"):
+            return self.source.beside(uri, size)
+        if uri is not None:
+            content = base64.b64decode(uri.partition(",")[2], validate=True)
+        elif self.binary is not None and index == 0:
+            content = self.binary
+        else:
+            raise ValueError(f"buffer {index} has no data")
+        if len(content) < size:
+            raise ValueError(f"buffer {index} has {len(content)} bytes, {size} are announced")
+        return content
 
 
 def _item(items: list[Any], index: Any, what: str) -> dict[str, Any]:

@@ -6,16 +6,15 @@ corner (wrong for a concave one) and splits vertices at texture seams.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from impinge.adapters.scene import FileScene, Geometry, Instance
+from impinge.adapters.source import Source
 from impinge.geometry.cast import Floats
 
 
-def read_obj(data: bytes, path: Path, whole: bool) -> FileScene:
-    """Objects (``o``) become parts; in a file without any, groups (``g``) do.  ``whole`` asks for one part."""
+def read_obj(data: bytes, source: Source) -> FileScene:
+    """Objects (``o``) become parts; in a file without any, groups (``g``) do.  ``Source.whole`` asks for one part."""
     text = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
     points: list[list[float]] = []
     polygons: list[list[int]] = []
@@ -39,9 +38,9 @@ def read_obj(data: bytes, path: Path, whole: bool) -> FileScene:
             raise ValueError(f"line {number} is not a complete {key!r} statement: {line[:60]!r}") from error
     vertices = np.array(points, dtype=np.float64).reshape(-1, 3)
     names = objects or groups
-    if whole or not names:
-        return FileScene([Instance(path.stem, Geometry(vertices, polygons))])
-    return FileScene(_parts(vertices, polygons, names, path.stem))
+    if source.whole or not names:
+        return FileScene([Instance(source.path.stem, Geometry(vertices, polygons))])
+    return FileScene(_parts(vertices, polygons, names, source.path.stem))
 
 
 def _polygon(words: list[str], vertex_count: int) -> list[int]:

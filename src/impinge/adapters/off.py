@@ -7,14 +7,14 @@ corner: wrong for a concave one.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 
 from impinge.adapters.scene import FileScene, Geometry, Instance
+from impinge.adapters.source import Source
 
 
-def read_off(data: bytes, path: Path, whole: bool) -> FileScene:
+def read_off(data: bytes, source: Source) -> FileScene:
     """Colours, normals and texture coordinates after the position are skipped."""
     stripped = (line.partition("#")[0].split() for line in data.decode("utf-8", errors="replace").splitlines())
     lines = [words for words in stripped if words]
@@ -46,4 +46,4 @@ def read_off(data: bytes, path: Path, whole: bool) -> FileScene:
         if len(corners) != int(words[0]) or len(corners) < 3:
             raise ValueError(f"face {i} announces {words[0]} corners and has {len(corners)}")
         faces.append(corners)
-    return FileScene([Instance(path.stem, Geometry(vertices, faces))])
+    return FileScene([Instance(source.path.stem, Geometry(vertices, faces))])

@@ -7,13 +7,13 @@ corner: wrong for a concave one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impinge.adapters.scene import Faces, FileScene, Geometry, Instance
+from impinge.adapters.source import Source
 
 _TYPES = {
     "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1",
@@ -47,7 +47,7 @@ Column = NDArray[Any] | list[NDArray[Any]]
 """One value, or one list, for each row of an element."""
 
 
-def read_ply(data: bytes, path: Path, whole: bool) -> FileScene:
+def read_ply(data: bytes, source: Source) -> FileScene:
     order, elements, body = _header(data)
     columns: dict[str, dict[str, Column]] = {}
     if order == "ascii":
@@ -61,7 +61,7 @@ def read_ply(data: bytes, path: Path, whole: bool) -> FileScene:
         start = 0
         for element in elements:
             columns[element.name], start = _binary_rows(element, body, start, order)
-    return FileScene([Instance(path.stem, _geometry(columns))])
+    return FileScene([Instance(source.path.stem, _geometry(columns))])
 
 
 def _geometry(columns: dict[str, dict[str, Column]]) -> Geometry:

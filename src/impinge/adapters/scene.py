@@ -22,10 +22,20 @@ MICROMETRES = {"um": 1.0, "mm": 1e3, "cm": 1e4, "m": 1e6, "in": 25_400.0, "ft": 
 """The units by name.  Counted in whole micrometres, every quotient of two of them is correctly rounded."""
 
 
+_POLYGON = 100
+"""Bytes of a short list of integers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
     vertices: Floats
     faces: Faces
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        faces = self.faces.nbytes if isinstance(self.faces, np.ndarray) else _POLYGON * len(self.faces)
+        return self.vertices.nbytes + faces
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from impinge.adapters.gltf import read_gltf
 from impinge.adapters.scene import FileScene
+from impinge.adapters.source import Source
 from impinge.errors import MissingExtra
 
 _TESSELLATE = """
@@ -36,14 +37,14 @@ _GENERATED_NAME = re.compile(r"NAUO\d*|=>\[[\d:]*\]|\d*")
 """What exporters write where the user gave an instance no name."""
 
 
-def read_brep(data: bytes, path: Path, linear_tolerance: float, angular_tolerance: float) -> FileScene:
+def read_brep(data: bytes, source: Source, linear_tolerance: float, angular_tolerance: float) -> FileScene:
     """Tolerances: see :func:`impinge.load_assembly`."""
     for name, value in (("linear_tolerance", linear_tolerance), ("angular_tolerance", angular_tolerance)):
         if not (value > 0.0 and math.isfinite(value)):
             raise ValueError(f"{name} is {value}; it must be positive")
     if find_spec("cascadio") is None:
         raise MissingExtra("reading STEP and IGES files", "cascadio", "cad")
-    kind = "iges" if path.suffix.lower() in (".iges", ".igs") else "step"
+    kind = "iges" if source.path.suffix.lower() in (".iges", ".igs") else "step"
     if kind == "step" and not data.lstrip().startswith(b"ISO-10303-21"):
         raise ValueError("it does not start with ISO-10303-21, as a STEP file does")
     if kind == "step" and b"END-ISO-10303-21" not in data:
@@ -51,7 +52,7 @@ def read_brep(data: bytes, path: Path, linear_tolerance: float, angular_toleranc
     glb = _tessellated(data, kind, linear_tolerance, angular_tolerance)
     if not glb:
         raise ValueError(f"Open CASCADE cannot read this {kind.upper()} file: it is damaged or holds no shape")
-    return read_gltf(glb, path, False, namer=_name)
+    return read_gltf(glb, source, namer=_name)
 
 
 def _tessellated(data: bytes, kind: str, linear_tolerance: float, angular_tolerance: float) -> bytes:

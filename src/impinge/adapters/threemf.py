@@ -6,98 +6,105 @@ model file, whichever object was asked for.
 
 from __future__ import annotations
 
-import io
-import zipfile
-from pathlib import Path
+from array import array
+from collections.abc import Hashable
+from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
 
-from impinge.adapters.scene import MICROMETRES, FileScene, Geometry, Instance
+from impinge.adapters.archive import Archive
+from impinge.adapters.part_graph import Node, Use, placed_instances
+from impinge.adapters.scene import MICROMETRES, FileScene, Geometry
+from impinge.adapters.source import Source
+from impinge.adapters.xml_tree import events_of, floats_in
 from impinge.geometry.cast import Floats
 
 _UNITS = {"micron": "um", "millimeter": "mm", "centimeter": "cm", "inch": "in", "foot": "ft", "meter": "m"}
-_DEEPEST = 500
-"""Components nested deeper than this are taken for an object that contains itself."""
 
 
-def read_3mf(data: bytes, path: Path, whole: bool) -> FileScene:
+def read_3mf(data: bytes, source: Source) -> FileScene:
     """The items of ``<build>`` and their components become parts; the unit is millimetre by default."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        package = _Package(archive)
-        root_name = next((name for name in package.names if name.lower() == "3d/3dmodel.model"), None)
-        root_name = root_name or next((name for name in package.names if name.lower().endswith(".model")), None)
-        if root_name is None:
-            raise ValueError("the archive holds no .model file")
-        model = package.model(root_name)
-        unit = model.get("unit", "millimeter")
-        if unit not in _UNITS:
-            raise ValueError(f"its unit {unit!r} is not one of {', '.join(_UNITS)}")
-        outermost: tuple[str, ...] = ()
-        stack = [(item, np.eye(4), root_name, outermost) for item in reversed(model.findall("{*}build/{*}item"))]
-        instances = []
-        while stack:
-            use, parent, file_name, inside = stack.pop()
-            if len(inside) > _DEEPEST:
-                raise ValueError("an object contains itself")
-            matrix = parent @ _matrix(use)
-            file_name = _path_of(use) or file_name
-            element = package.object(file_name, use.get("objectid", ""))
-            geometry = package.geometry(file_name, element)
-            name = use.get("partnumber") or element.get("name") or element.get("partnumber")
-            name = name or f"object {element.get('id')}"
-            if geometry is not None:
-                instances.append(Instance(name, geometry, matrix, inside))
-            inner = element.findall("{*}components/{*}component")
-            stack.extend((component, matrix, file_name, (*inside, name)) for component in reversed(inner))
-        return FileScene(instances, MICROMETRES[_UNITS[unit]])
+    package = _Package(Archive(data, source), source)
+    names = package.archive.names
+    root_name = next((name for name in names if name.lower() == "3d/3dmodel.model"), None)
+    root_name = root_name or next((name for name in names if name.lower().endswith(".model")), None)
+    if root_name is None:
+        raise ValueError("the archive holds no .model file")
+    model = package.model(root_name)
+    unit = model.get("unit", "millimeter")
+    if unit not in _UNITS:
+        raise ValueError(f"its unit {unit!r} is not one of {', '.join(_UNITS)}")
+    items = [_use(item, root_name) for item in model.findall("{*}build/{*}item")]
+    return FileScene(placed_instances(items, package.node), MICROMETRES[_UNITS[unit]])
 
 
 class _Package:
     """The model files of the archive, each parsed once."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: Archive, source: Source) -> None:
         self.archive = archive
-        self.names = archive.namelist()
+        self.source = source
         self.models: dict[str, ElementTree.Element] = {}
         self.objects: dict[tuple[str, str], ElementTree.Element] = {}
-        self.geometries: dict[tuple[str, str], Geometry | None] = {}
+        self.geometries: dict[ElementTree.Element, Geometry] = {}  # by <mesh>
 
     def model(self, name: str) -> ElementTree.Element:
         if name not in self.models:
-            if name not in self.names:
-                raise ValueError(f"the archive holds no {name!r}")
-            self.models[name] = ElementTree.fromstring(self.archive.read(name))
+            self.models[name] = self._parsed(name)
             for element in self.models[name].findall("{*}resources/{*}object"):
                 self.objects[name, element.get("id", "")] = element
         return self.models[name]
 
-    def object(self, file_name: str, identity: str) -> ElementTree.Element:
+    def node(self, key: Hashable) -> Node:
+        """The object of a key (name of the model file, id)."""
+        file_name, identity = cast(tuple[str, str], key)
         self.model(file_name)
         if (file_name, identity) not in self.objects:
             raise ValueError(f"there is no object {identity!r} in {file_name}")
-        return self.objects[file_name, identity]
+        element = self.objects[file_name, identity]
+        mesh = element.find("{*}mesh")
+        geometry = None if mesh is None else self.geometries.get(mesh)
+        return Node(
+            element.get("name") or element.get("partnumber") or f"object {identity}",
+            [] if geometry is None else [("", geometry)],
+            [_use(component, file_name) for component in element.findall("{*}components/{*}component")],
+        )
 
-    def geometry(self, file_name: str, element: ElementTree.Element) -> Geometry | None:
-        key = (file_name, element.get("id", ""))
-        if key not in self.geometries:
-            mesh = element.find("{*}mesh")
-            self.geometries[key] = None if mesh is None else _geometry(mesh)
-        return self.geometries[key]
+    def _parsed(self, name: str) -> ElementTree.Element:
+        """The model's tree; the content of each ``<mesh>``, most of the file, is moved into arrays on the way."""
+        vertices, corners = array("d"), array("q")
+        vertex = triangle = ""  # their tags, in the name space of the mesh
+        root: ElementTree.Element | None = None
+        for event, element in events_of(self.archive.read(name), self.source, f"{name!r} in the archive"):
+            if event == "start":
+                if root is None:
+                    root = element
+                if element.tag.rpartition("}")[2] == "mesh":
+                    space = element.tag[: -len("mesh")]
+                    vertex, triangle = space + "vertex", space + "triangle"
+                    vertices, corners = array("d"), array("q")
+            elif element.tag == vertex:
+                vertices.extend((float(element.attrib["x"]), float(element.attrib["y"]), float(element.attrib["z"])))
+                element.clear()
+            elif element.tag == triangle:
+                corners.extend((int(element.attrib["v1"]), int(element.attrib["v2"]), int(element.attrib["v3"])))
+                element.clear()
+            elif element.tag.rpartition("}")[2] == "mesh":
+                if corners:
+                    self.geometries[element] = Geometry(
+                        np.array(vertices, dtype=np.float64).reshape(-1, 3),
+                        np.array(corners, dtype=np.int64).reshape(-1, 3),
+                    )
+                element.clear()
+        assert root is not None  # a document without an element is an error of the parser
+        return root
 
 
-def _geometry(mesh: ElementTree.Element) -> Geometry | None:
-    vertices = [
-        (float(v.attrib["x"]), float(v.attrib["y"]), float(v.attrib["z"]))
-        for v in mesh.findall("{*}vertices/{*}vertex")
-    ]
-    faces = [
-        (int(t.attrib["v1"]), int(t.attrib["v2"]), int(t.attrib["v3"]))
-        for t in mesh.findall("{*}triangles/{*}triangle")
-    ]
-    if not faces:
-        return None
-    return Geometry(np.array(vertices, dtype=np.float64).reshape(-1, 3), np.array(faces, dtype=np.int64))
+def _use(element: ElementTree.Element, file_name: str) -> Use:
+    """An ``<item>`` or a ``<component>``."""
+    file_name = _path_of(element) or file_name
+    return Use((file_name, element.get("objectid", "")), _matrix(element), element.get("partnumber", ""))
 
 
 def _path_of(use: ElementTree.Element) -> str | None:
@@ -110,5 +117,5 @@ def _matrix(use: ElementTree.Element) -> Floats:
     matrix = np.eye(4)
     text = use.get("transform")
     if text is not None:
-        matrix[:3] = np.array(text.split(), dtype=np.float64).reshape(4, 3).T
+        matrix[:3] = floats_in(text).reshape(4, 3).T
     return matrix

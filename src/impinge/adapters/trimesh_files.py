@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 from impinge.adapters.scene import FileScene, Geometry, Instance
+from impinge.adapters.source import Source
 
 
-def read_stl(data: bytes, path: Path, whole: bool) -> FileScene:
+def read_stl(data: bytes, source: Source) -> FileScene:
     """Each ``solid`` of a text file becomes a part.  Corners are as in the file: none are merged."""
     from trimesh.exchange.stl import load_stl
 
@@ -19,10 +19,10 @@ def read_stl(data: bytes, path: Path, whole: bool) -> FileScene:
         # numpy only warns when a text with numbers ends in something else.
         warnings.filterwarnings("error", category=DeprecationWarning, message=".*string or file could not be read.*")
         loaded = load_stl(io.BytesIO(data))
-    solids = loaded.get("geometry", {path.stem: loaded})
+    solids = loaded.get("geometry", {source.path.stem: loaded})
     instances = []
     for name, solid in solids.items():
         own_name = solid.get("metadata", {}).get("name") or name
         geometry = Geometry(np.asarray(solid["vertices"], dtype=np.float64), np.asarray(solid["faces"]))
-        instances.append(Instance(own_name or path.stem, geometry))
+        instances.append(Instance(own_name or source.path.stem, geometry))
     return FileScene(instances)
