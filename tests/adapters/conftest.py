@@ -172,8 +172,12 @@ def threedxml(changes: dict[str, tuple[str, str]] | None = None) -> bytes:
     return zipped({name: text.encode() for name, text in members.items()})
 
 
-def step() -> bytes:
-    """A STEP assembly in millimetres: a cube as a B-rep and two placements of it."""
+def step(doublings: int = 1, unit: str = "SI_UNIT(.MILLI., .METRE.)", size: tuple[float, float] = (0.0, 1.0)) -> bytes:
+    """A STEP assembly: a cube as a B-rep and two placements of it, or more with every doubling.
+
+    ``unit``: an SI unit, or how many metres a unit has.
+    ``size``: the coordinates of the cube's corners.
+    """
     lines: list[str] = []
 
     def add(text: str) -> str:
@@ -181,7 +185,7 @@ def step() -> bytes:
         return f"#{len(lines)}"
 
     def point(x: float, y: float, z: float) -> str:
-        return add(f"CARTESIAN_POINT('', ({x:.1f}, {y:.1f}, {z:.1f}))")
+        return add(f"CARTESIAN_POINT('', ({float(x)!r}, {float(y)!r}, {float(z)!r}))")
 
     def direction(x: float, y: float, z: float) -> str:
         return add(f"DIRECTION('', ({x:.1f}, {y:.1f}, {z:.1f}))")
@@ -192,7 +196,13 @@ def step() -> bytes:
     application = add("APPLICATION_CONTEXT('automotive design')")
     product_context = add(f"PRODUCT_CONTEXT('', {application}, 'mechanical')")
     design = add(f"PRODUCT_DEFINITION_CONTEXT('part definition', {application}, 'design')")
-    length = add("(LENGTH_UNIT() NAMED_UNIT(*) SI_UNIT(.MILLI., .METRE.))")
+    if unit.startswith("SI_UNIT"):
+        length = add(f"(LENGTH_UNIT() NAMED_UNIT(*) {unit})")
+    else:
+        metre = add("(LENGTH_UNIT() NAMED_UNIT(*) SI_UNIT($, .METRE.))")
+        metres = add(f"LENGTH_MEASURE_WITH_UNIT(LENGTH_MEASURE({unit}), {metre})")
+        exponents = add("DIMENSIONAL_EXPONENTS(1., 0., 0., 0., 0., 0., 0.)")
+        length = add(f"(CONVERSION_BASED_UNIT('a unit', {metres}) LENGTH_UNIT() NAMED_UNIT({exponents}))")
     angle = add("(NAMED_UNIT(*) PLANE_ANGLE_UNIT() SI_UNIT($, .RADIAN.))")
     solid_angle = add("(NAMED_UNIT(*) SI_UNIT($, .STERADIAN.) SOLID_ANGLE_UNIT())")
     accuracy = add(
@@ -212,7 +222,7 @@ def step() -> bytes:
         add(f"SHAPE_DEFINITION_REPRESENTATION({shape}, {representation})")
         return definition
 
-    corners = [point(*corner) for corner in CORNERS]
+    corners = [point(*np.where(corner == 0.0, *size)) for corner in CORNERS]
     ends = [add(f"VERTEX_POINT('', {corner})") for corner in corners]
     edges: dict[tuple[int, int], str] = {}
 
@@ -240,18 +250,25 @@ def step() -> bytes:
     cube_shape = add(f"ADVANCED_BREP_SHAPE_REPRESENTATION('cube', ({origin}, {brep}), {context})")
     cube = product("cube", cube_shape)
 
-    places = [frame((0, 0, 0), (1, 0, 0)), frame((5, 0, 0), (0, 1, 0))]
-    machine_shape = add(f"SHAPE_REPRESENTATION('machine', ({origin}, {', '.join(places)}), {context})")
-    machine = product("machine", machine_shape)
-    for number, place in enumerate(places, start=1):
-        use = add(f"NEXT_ASSEMBLY_USAGE_OCCURRENCE('NAUO{number}', 'NAUO{number}', '', {machine}, {cube}, $)")
-        shape = add(f"PRODUCT_DEFINITION_SHAPE('', '', {use})")
-        move = add(f"ITEM_DEFINED_TRANSFORMATION('', '', {origin}, {place})")
-        relation = add(
-            f"(REPRESENTATION_RELATIONSHIP('', '', {cube_shape}, {machine_shape}) "
-            f"REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION({move}) SHAPE_REPRESENTATION_RELATIONSHIP())"
-        )
-        add(f"CONTEXT_DEPENDENT_SHAPE_REPRESENTATION({relation}, {shape})")
+    def pair(name: str, part: str, part_shape: str) -> tuple[str, str]:
+        """A product with two instances of another one."""
+        places = [frame((0, 0, 0), (1, 0, 0)), frame((5, 0, 0), (0, 1, 0))]
+        whole_shape = add(f"SHAPE_REPRESENTATION('{name}', ({origin}, {', '.join(places)}), {context})")
+        whole = product(name, whole_shape)
+        for number, place in enumerate(places, start=1):
+            use = add(f"NEXT_ASSEMBLY_USAGE_OCCURRENCE('NAUO{number}', 'NAUO{number}', '', {whole}, {part}, $)")
+            shape = add(f"PRODUCT_DEFINITION_SHAPE('', '', {use})")
+            move = add(f"ITEM_DEFINED_TRANSFORMATION('', '', {origin}, {place})")
+            relation = add(
+                f"(REPRESENTATION_RELATIONSHIP('', '', {part_shape}, {whole_shape}) "
+                f"REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION({move}) SHAPE_REPRESENTATION_RELATIONSHIP())"
+            )
+            add(f"CONTEXT_DEPENDENT_SHAPE_REPRESENTATION({relation}, {shape})")
+        return whole, whole_shape
+
+    latest = (cube, cube_shape)
+    for _ in range(doublings):
+        latest = pair("machine", *latest)
     return "\n".join(
         [
             "ISO-10303-21;",

@@ -1,4 +1,4 @@
-"""STEP through cascadio."""
+"""STEP through Open CASCADE."""
 
 from __future__ import annotations
 
@@ -20,19 +20,69 @@ def pair(tmp_path: Path, builders: Any) -> Path:
     return path
 
 
-def test_product_names_where_instances_have_none(pair: Path) -> None:
-    assert [part.name for part in impinge.load_assembly(pair)] == ["cube", "cube_1"]
-
-
-def test_names_of_instances(pair: Path) -> None:
+def test_names(pair: Path) -> None:
+    """That of the product where the instance has none."""
     pair.write_bytes(pair.read_bytes().replace(b"'NAUO2'", b"'spare cube'"))
     assert [part.name for part in impinge.load_assembly(pair)] == ["cube", "spare cube"]
 
 
-def test_millimetres(pair: Path) -> None:
-    assembly = impinge.load_assembly(pair, unit="mm")
-    assert assembly.unit == "mm"
-    np.testing.assert_allclose(assembly.parts[0].mesh.volume, 1.0, rtol=1e-6)
+@pytest.mark.parametrize(
+    ("unit", "name"),
+    [
+        ("SI_UNIT(.MILLI., .METRE.)", "mm"),
+        ("SI_UNIT(.KILO., .METRE.)", "1000.0 m"),
+        ("0.0254", "in"),
+    ],
+)
+def test_coordinates_are_those_of_the_file(pair: Path, builders: Any, unit: str, name: str) -> None:
+    """In its unit, bit by bit."""
+    pair.write_bytes(builders.step(unit=unit, size=(0.1, 0.7)))
+    assembly = impinge.load_assembly(pair)
+    assert assembly.unit == name
+    assert all(part.mesh.solid for part in assembly)
+    assert np.unique(assembly.parts[0].mesh.vertices).tolist() == [0.1, 0.7]
+    assert assembly.parts[1].pose.tolist() == [[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+def test_faces_that_touch_in_the_file_touch(pair: Path, builders: Any) -> None:
+    """In float32 metres they would be 9e-7 mm apart."""
+    pair.write_bytes(builders.step(size=(33.3, 70.1)))
+    cube = impinge.load_assembly(pair).parts[0].mesh
+    other = impinge.Mesh([[33.3, 40, 40], [33.3, 50, 40], [33.3, 40, 50], [1, 40, 40]], [[0, 1, 2], [0, 2, 3]])
+    assert impinge.collides(cube, other)
+    assert impinge.distance(cube, other).value == 0.0
+
+
+def test_more_instances_than_can_be_placed(pair: Path, builders: Any) -> None:
+    pair.write_bytes(builders.step(doublings=4))
+    assembly = impinge.load_assembly(pair)
+    assert [part.name for part in assembly] == ["cube"] + [f"cube_{k}" for k in range(1, 16)]
+    # each level turns by 90 degrees or not at all
+    assert len({part.pose.tobytes() for part in assembly}) == 4
+    pair.write_bytes(builders.step(doublings=60))
+    with pytest.raises(ValueError, match=r"pair\.stp: it places .* parts and groups"):
+        impinge.load(pair)
+
+
+def test_parts_in_other_files_are_not_opened(pair: Path, tmp_path: Path, builders: Any) -> None:
+    other = tmp_path / "other.stp"
+    other.write_bytes(builders.step())
+    text = pair.read_text()
+    product = text.partition("= PRODUCT_DEFINITION(")[0].rpartition("#")[2].strip()
+    document = (
+        "#9001 = DOCUMENT_TYPE('geometry');\n"
+        f"#9002 = DOCUMENT_FILE('{other.as_posix()}', '', '', #9001, '', '');\n"
+        f"#9003 = APPLIED_DOCUMENT_REFERENCE(#9002, '', (#{product}));\n"
+        f"#9004 = APPLIED_EXTERNAL_IDENTIFICATION_ASSIGNMENT('{other.as_posix()}', #9005, #9006, (#9002));\n"
+        "#9005 = IDENTIFICATION_ROLE('external document id and location', '');\n"
+        "#9006 = EXTERNAL_SOURCE(IDENTIFIER(''));\n"
+        "#9007 = DOCUMENT_REPRESENTATION_TYPE('digital', #9002);\n"
+        "#9008 = ROLE_ASSOCIATION(#9009, #9003);\n"
+        "#9009 = OBJECT_ROLE('mandatory', '');\n"
+    )
+    pair.write_text(text.replace("ENDSEC;\nEND-ISO", f"{document}ENDSEC;\nEND-ISO"))
+    with pytest.raises(ValueError, match=r"pair\.stp: it takes parts from other files \('.*other\.stp'\)"):
+        impinge.load(pair)
 
 
 def test_nothing_is_printed(pair: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +93,7 @@ def test_nothing_is_printed(pair: Path, capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_missing_package(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cascadio", None)
+    monkeypatch.setitem(sys.modules, "OCP", None)
     with pytest.raises(MissingExtra, match=r'pip install "impinge\[cad\]"'):
         impinge.load(pair)
 
@@ -66,5 +116,5 @@ def test_not_step(pair: Path, tmp_path: Path) -> None:
         impinge.load(pair)
     other = tmp_path / "a.igs"
     other.write_bytes(b"not an IGES file")
-    with pytest.raises(ValueError, match=r"Open CASCADE cannot read this IGES file|it holds no triangles"):
+    with pytest.raises(ValueError, match=r"Open CASCADE (cannot read|finds no shape in) this IGES file"):
         impinge.load(other)

@@ -97,9 +97,9 @@ def load_assembly(
         part must be closed.  ``False``: all are surfaces.
     unit
         ``"um"``, ``"mm"``, ``"cm"``, ``"m"``, ``"in"`` or ``"ft"``: convert to this
-        unit.  By default, coordinates stay in the unit of the file (STEP and IGES
-        come in metres), which ``Assembly.unit`` reports.  STL, OBJ, OFF and PLY
-        name no unit: theirs is taken to be this one, if given.
+        unit.  By default, coordinates stay in the unit of the file, which
+        ``Assembly.unit`` reports.  STL, OBJ, OFF and PLY name no unit: theirs is
+        taken to be this one, if given.
     linear_tolerance, angular_tolerance
         For STEP and IGES: the largest distance between surface and triangles, in
         millimetres, and the largest angle between neighbouring ones, in radians.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any, cast
 
 import numpy as np
@@ -34,21 +34,14 @@ _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _HARMLESS = ("KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_punctual")
 """Extensions that change no position, or none beyond what is read here."""
 
-Namer = Callable[[str, str], str]
-"""Chooses a part's name from the names of its node and of its mesh; either may be empty."""
 
-
-def node_name_first(node: str, mesh: str) -> str:
-    return node or mesh
-
-
-def read_gltf(data: bytes, source: Source, namer: Namer = node_name_first) -> FileScene:
+def read_gltf(data: bytes, source: Source) -> FileScene:
     """Lengths are metres, as the standard says.  Points and lines are skipped."""
     document, binary = _container(data)
     for extension in document.get("extensionsRequired", []):
         if not extension.startswith(_HARMLESS):
             raise ValueError(f"it needs the glTF extension {extension}, which is not supported")
-    return _Reader(document, binary, source, namer).scene()
+    return _Reader(document, binary, source).scene()
 
 
 def _container(data: bytes) -> tuple[dict[str, Any], bytes | None]:
@@ -79,11 +72,10 @@ def _document(text: bytes) -> dict[str, Any]:
 
 
 class _Reader:
-    def __init__(self, document: dict[str, Any], binary: bytes | None, source: Source, namer: Namer) -> None:
+    def __init__(self, document: dict[str, Any], binary: bytes | None, source: Source) -> None:
         self.document = document
         self.binary = binary
         self.source = source
-        self.namer = namer
         self.buffers: dict[int, bytes] = {}
         self.used_nodes: set[int] = set()
         self.used_accessors: set[int] = set()
@@ -112,8 +104,8 @@ class _Reader:
             mesh = _item(self.document.get("meshes", []), node["mesh"], "mesh")
             geometry = self._geometry(mesh)
             if geometry is not None:
-                shapes.append((self.namer(name, str(mesh.get("name", ""))) or f"node {index}", geometry))
-        return Node(self.namer(name, ""), shapes, [self._use(child) for child in node.get("children", [])])
+                shapes.append((name or str(mesh.get("name", "")) or f"node {index}", geometry))
+        return Node(name, shapes, [self._use(child) for child in node.get("children", [])])
 
     def _roots(self) -> list[int]:
         scenes = self.document.get("scenes", [])

@@ -73,6 +73,11 @@ def placed_instances(roots: Sequence[Use], node_at: Callable[[Hashable], Node]) 
     return instances
 
 
+def check_number(roots: Sequence[Use], node_at: Callable[[Hashable], Node]) -> None:
+    """Refuse what :func:`placed_instances` would refuse, and place nothing."""
+    _checked_counts(roots, _users_last(roots, node_at))
+
+
 def _users_last(roots: Sequence[Use], node_at: Callable[[Hashable], Node]) -> dict[Hashable, Node]:
     """Every node that is reached, after all nodes that it uses."""
     finished: dict[Hashable, Node] = {}
