@@ -59,3 +59,13 @@ def test_broken_files(tmp_path: Path, builders: Any, old: bytes, new: bytes, rea
 def test_archive_without_model(tmp_path: Path, builders: Any) -> None:
     with pytest.raises(ValueError, match=r"holds no \.model file"):
         impinge.load(saved(tmp_path / "a.3mf", builders))
+
+
+def test_meshes_of_extensions_are_skipped(tmp_path: Path, builders: Any) -> None:
+    vertices = b"<vertices>" + 3 * b'<vertex x="7" y="7" z="7"/>' + b"</vertices>"
+    mesh = b'<triangles><triangle v1="0" v2="1" v3="2"/></triangles>'
+    extra = b"<object id='8'><displacementmesh>" + vertices + mesh + b'</displacementmesh></object><object id="1"'
+    model = builders.model_3mf().replace(b'<object id="1"', extra, 1)
+    mesh_of_file = impinge.load(saved(tmp_path / "a.3mf", builders, **{"3dmodel": model}))
+    assert len(mesh_of_file.faces) == 24
+    assert mesh_of_file.vertices.max() == 5.0

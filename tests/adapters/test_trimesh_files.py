@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +47,11 @@ def test_broken_text(tmp_path: Path, builders: Any, old: bytes, new: bytes) -> N
     path.write_bytes(builders.stl_text().replace(old, new))
     with pytest.raises(ValueError, match=r"broken\.stl: "):
         impinge.load(path)
+
+
+def test_nothing_is_printed(tmp_path: Path, builders: Any) -> None:
+    path = tmp_path / "broken.stl"
+    path.write_bytes(builders.stl_text().replace(b"facet normal 0", b"facet normal zero", 1))
+    program = f"import impinge; print(len(impinge.load({str(path)!r}).faces))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("12", "")

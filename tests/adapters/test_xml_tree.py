@@ -9,7 +9,7 @@ import pytest
 
 import impinge
 from impinge.adapters.source import MAX_EXPANDED, Source
-from impinge.adapters.xml_tree import events_of, floats_in, integers_in, tree_of
+from impinge.adapters.xml_tree import elements_of, floats_in, integers_in, tree_of
 
 LAUGHS = (
     "<!DOCTYPE a [<!ENTITY l0 'ha'>" + "".join(f"<!ENTITY l{k} '{10 * f'&l{k - 1};'}'>" for k in range(1, 12)) + "]>"
@@ -26,7 +26,7 @@ def source(limit: int = MAX_EXPANDED) -> Source:
 )
 def test_document_type_declarations_are_refused(encoding: str, doctype: str) -> None:
     data = f'<?xml version="1.0"?>{doctype}<a>&l11;</a>'.encode(encoding)
-    for parse in (tree_of, lambda *arguments: list(events_of(*arguments))):
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments))):
         with pytest.raises(ValueError, match="the file has a document type declaration, which is not supported"):
             parse(data, source(), "the file")
 
@@ -57,7 +57,7 @@ def test_the_word_is_allowed_inside() -> None:
     [b"", b"no XML", b"<a>", b"<a/><b/>", b"<a b=1/>", b"<?xml version='1.0' encoding='klingon'?><a/>", b"\xff\xfe<"],
 )
 def test_broken_documents(data: bytes) -> None:
-    for parse in (tree_of, lambda *arguments: list(events_of(*arguments))):
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments))):
         with pytest.raises(ValueError, match="the file is binary or broken"):
             parse(data, source(), "the file")
 

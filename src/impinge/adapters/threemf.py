@@ -17,7 +17,7 @@ from impinge.adapters.archive import Archive
 from impinge.adapters.part_graph import Node, Use, placed_instances
 from impinge.adapters.scene import MICROMETRES, FileScene, Geometry
 from impinge.adapters.source import Source
-from impinge.adapters.xml_tree import events_of, floats_in
+from impinge.adapters.xml_tree import elements_of, floats_in
 from impinge.geometry.cast import Floats
 
 _UNITS = {"micron": "um", "millimeter": "mm", "centimeter": "cm", "inch": "in", "foot": "ft", "meter": "m"}
@@ -74,31 +74,26 @@ class _Package:
     def _parsed(self, name: str) -> ElementTree.Element:
         """The model's tree; the content of each ``<mesh>``, most of the file, is moved into arrays on the way."""
         vertices, corners = array("d"), array("q")
-        vertex = triangle = ""  # their tags, in the name space of the mesh
-        root: ElementTree.Element | None = None
-        for event, element in events_of(self.archive.read(name), self.source, f"{name!r} in the archive"):
-            if event == "start":
-                if root is None:
-                    root = element
-                if element.tag.rpartition("}")[2] == "mesh":
-                    space = element.tag[: -len("mesh")]
-                    vertex, triangle = space + "vertex", space + "triangle"
-                    vertices, corners = array("d"), array("q")
-            elif element.tag == vertex:
+        kinds: dict[str, str] = {}  # tags without their name space
+        element = None
+        for element in elements_of(self.archive.read(name), self.source, f"{name!r} in the archive"):
+            kind = kinds.get(element.tag) or kinds.setdefault(element.tag, element.tag.rpartition("}")[2])
+            if kind == "vertex":
                 vertices.extend((float(element.attrib["x"]), float(element.attrib["y"]), float(element.attrib["z"])))
                 element.clear()
-            elif element.tag == triangle:
+            elif kind == "triangle":
                 corners.extend((int(element.attrib["v1"]), int(element.attrib["v2"]), int(element.attrib["v3"])))
                 element.clear()
-            elif element.tag.rpartition("}")[2] == "mesh":
-                if corners:
+            elif kind.endswith("mesh"):  # those of extensions are skipped
+                if kind == "mesh" and corners:
                     self.geometries[element] = Geometry(
                         np.array(vertices, dtype=np.float64).reshape(-1, 3),
                         np.array(corners, dtype=np.int64).reshape(-1, 3),
                     )
+                vertices, corners = array("d"), array("q")
                 element.clear()
-        assert root is not None  # a document without an element is an error of the parser
-        return root
+        assert element is not None  # a document without an element is an error of the parser
+        return element
 
 
 def _use(element: ElementTree.Element, file_name: str) -> Use:

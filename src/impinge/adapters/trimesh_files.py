@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import warnings
 
 import numpy as np
@@ -10,11 +11,15 @@ import numpy as np
 from impinge.adapters.scene import FileScene, Geometry, Instance
 from impinge.adapters.source import Source
 
+_SILENT = logging.NullHandler()
+
 
 def read_stl(data: bytes, source: Source) -> FileScene:
     """Each ``solid`` of a text file becomes a part.  Corners are as in the file: none are merged."""
     from trimesh.exchange.stl import load_stl
 
+    # trimesh logs what it cannot read, with a traceback, and without a handler that goes to the terminal.
+    logging.getLogger("trimesh").addHandler(_SILENT)
     with warnings.catch_warnings():
         # numpy only warns when a text with numbers ends in something else.
         warnings.filterwarnings("error", category=DeprecationWarning, message=".*string or file could not be read.*")

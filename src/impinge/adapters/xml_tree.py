@@ -38,11 +38,12 @@ def tree_of(data: bytes, source: Source, what: str = "its XML") -> ElementTree.E
         raise ValueError(f"{what} is binary or broken ({error})") from error
 
 
-def events_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[tuple[str, ElementTree.Element]]:
-    """("start", element) and ("end", element), so that bulky elements can be cleared before the next one is read."""
+def elements_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[ElementTree.Element]:
+    """Every element when it is complete, the root last, so that bulky ones can be cleared before the next is read."""
     _check(data, source, what)
     try:
-        yield from ElementTree.iterparse(io.BytesIO(data), events=("start", "end"))
+        for _, element in ElementTree.iterparse(io.BytesIO(data)):
+            yield element
     except (ElementTree.ParseError, LookupError) as error:
         raise ValueError(f"{what} is binary or broken ({error})") from error
 
