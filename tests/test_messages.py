@@ -42,6 +42,7 @@ def test_missing_or_closed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full belongs to Linux")
 def test_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = False
     with pytest.raises(OSError, match="space"), open("/dev/full", "w", buffering=1) as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         messages.say("no room for this")
