@@ -28,11 +28,16 @@ def from_python(function: Any) -> Any:
 
 
 compiled_orient2d = from_python(predicates.orient2d)
+compiled_often_flat = from_python(predicates.orient2d_often_flat)
 compiled_orient3d = from_python(predicates.orient3d)
 
 
 def orient2d(p: Points) -> int:
-    return int(compiled_orient2d(*p[0].tolist(), *p[1].tolist(), *p[2].tolist()))
+    """By both functions that there are."""
+    numbers = p.ravel().tolist()
+    found = int(compiled_orient2d(*numbers))
+    assert compiled_often_flat(*numbers) == found
+    return found
 
 
 def orient3d(p: Points) -> int:

@@ -27,6 +27,7 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.geometry import exact
+from impinge.geometry.double_double import two_product, two_sum
 from impinge.jit import cold, inner
 
 _ORIENT3D_ERROR = 49.0 * UNIT_ROUNDOFF
@@ -123,7 +124,7 @@ def _orient2d_exact(ax, ay, bx, by, cx, cy):
 
 
 @inner
-def _orient2d_float(ax, ay, bx, by, cx, cy):
+def orient2d_float(ax, ay, bx, by, cx, cy):
     """The determinant in floats and the bound on its error."""
     ux = bx - ax
     uy = by - ay
@@ -135,7 +136,7 @@ def _orient2d_float(ax, ay, bx, by, cx, cy):
 @inner
 def orient2d(ax, ay, bx, by, cx, cy):
     """1 where a, b, c turn to the left, -1 to the right, 0 on one line."""
-    value, error = _orient2d_float(ax, ay, bx, by, cx, cy)
+    value, error = orient2d_float(ax, ay, bx, by, cx, cy)
     if value > error:
         return 1
     if value < -error:
@@ -146,9 +147,34 @@ def orient2d(ax, ay, bx, by, cx, cy):
 
 
 @inner
+def orient2d_often_flat(ax, ay, bx, by, cx, cy):
+    """orient2d where most triples are nearly on one line: a stage before the integers takes a hundredth of their time.
+
+    It needs differences without rounding error, as neighbours have, and products that do not underflow.  Then both
+    products are known exactly, as a float and what it lacks.  Rounding keeps the order, so the floats decide
+    unless they are equal.
+    """
+    value, error = orient2d_float(ax, ay, bx, by, cx, cy)
+    if value > error:
+        return 1
+    if value < -error:
+        return -1
+    ux, lost_ux = two_sum(bx, -ax)
+    uy, lost_uy = two_sum(by, -ay)
+    vx, lost_vx = two_sum(cx, -ax)
+    vy, lost_vy = two_sum(cy, -ay)
+    if lost_ux == 0.0 and lost_uy == 0.0 and lost_vx == 0.0 and lost_vy == 0.0:
+        left, lost_left = two_product(ux, vy)
+        right, lost_right = two_product(uy, vx)
+        if min(abs(left), abs(right)) > UNDERFLOW:
+            return sign(left - right) if left != right else sign(lost_left - lost_right)
+    return orient2d(ax, ay, bx, by, cx, cy)
+
+
+@inner
 def orient2d_value(ax, ay, bx, by, cx, cy):
     """The determinant det[b-a, c-a], correct to one part in 2**30 or better."""
-    value, error = _orient2d_float(ax, ay, bx, by, cx, cy)
+    value, error = orient2d_float(ax, ay, bx, by, cx, cy)
     if abs(value) > 2.0**30 * error:
         return value
     return _orient2d_exact(ax, ay, bx, by, cx, cy)

@@ -10,7 +10,11 @@ answer, and ear clipping needs no check afterwards.
 A polygon of k corners always becomes k - 2 triangles with the orientation of the
 polygon; collinear and repeated corners cost triangles without area only where no
 other choice exists.  Input that crosses itself has no right answer: it gets
-k - 2 triangles over the same corners.
+k - 2 triangles over the same corners.  The edges of the polygon are edges of the
+triangles in any case, and all others are used both ways, so a closed mesh stays closed.
+
+Ears are clipped in plain Python where there are few corners, and by ``ear_clipping`` where there are
+many: the same triangles in O(n log n) questions, but the compiler has to be loaded for it.
 
 Ear clipping: Meisters (1975), "Polygons have ears", and the treatment of degenerate input in
 Held (2001), "FIST: fast industrial-strength triangulation of polygons".
@@ -18,7 +22,8 @@ Held (2001), "FIST: fast industrial-strength triangulation of polygons".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +36,10 @@ Longs = NDArray[np.int64]
 
 _PLANE_OF_AXIS = np.array([[1, 2], [2, 0], [0, 1]])
 """The two coordinates that remain when one axis is dropped, in right-handed order."""
+
+
+_WORTH_COMPILING = 200**2
+"""Squares of corners.  Plain Python takes up to 5 us for each, and loading the compiler half a second."""
 
 
 def triangulate(vertices: Floats, corners: Ints, starts: Longs) -> tuple[Ints, Ints]:
@@ -57,9 +66,11 @@ def triangulate(vertices: Floats, corners: Ints, starts: Longs) -> tuple[Ints, I
     prefer_other = ~fan_is_good & (other_is_good | (quad & ~fan_is_right & other_is_right))
     swap = prefer_other[polygon]
     local[swap] = other_fan[swap]
-    for i in np.flatnonzero((sizes > 3) & ~fan_is_good & ~prefer_other & (~quad | ~sure)):
-        ring = corners[starts[i] : starts[i + 1]]
-        local[first[i] : first[i + 1]] = _triangulate_exactly(vertices[ring])
+    clipped = np.flatnonzero((sizes > 3) & ~fan_is_good & ~prefer_other & (~quad | ~sure))
+    if len(clipped):
+        rings = [vertices[corners[starts[i] : starts[i + 1]]] for i in clipped]
+        for i, triangles in zip(clipped, _clip_polygons(rings), strict=True):
+            local[first[i] : first[i + 1]] = triangles
     return corners[local + starts[polygon][:, None]], polygon
 
 
@@ -110,12 +121,26 @@ def _judge(local: Longs, plane: Floats, sure: Bools, starts: Longs, first: Longs
     return sure & (worst > 0), sure & (worst >= 0)
 
 
-def _triangulate_exactly(points: Floats) -> list[tuple[int, int, int]]:
-    """One polygon in space, projected along the largest component of its exact normal."""
+def _clip_polygons(rings: Sequence[Floats]) -> Iterator[NDArray[np.int64] | list[tuple[int, int, int]]]:
+    """Triangles of polygons in space, each projected along the largest component of its exact normal."""
+    flat = [_exactly_projected(ring) for ring in rings]
+    if sum(len(ring) ** 2 for ring in flat) < _WORTH_COMPILING:
+        for ring in flat:
+            yield clip_ears(ring[:, 0].tolist(), ring[:, 1].tolist())
+        return
+    from impinge.geometry.ear_clipping import clip_large
+
+    starts = np.cumsum([0, *map(len, flat)])
+    triangles = clip_large(np.concatenate(flat), starts)
+    for i, (start, end) in enumerate(pairwise(starts.tolist())):
+        yield triangles[start - 2 * i : end - 2 * i - 2]
+
+
+def _exactly_projected(points: Floats) -> Floats:
     normal = newell_normal(points.tolist())
     axis = max(range(3), key=lambda i: abs(normal[i]))
-    u, v = _PLANE_OF_AXIS[axis] if normal[axis] >= 0 else _PLANE_OF_AXIS[axis][::-1]
-    return clip_ears(points[:, u].tolist(), points[:, v].tolist())
+    keep = _PLANE_OF_AXIS[axis] if normal[axis] >= 0 else _PLANE_OF_AXIS[axis][::-1]
+    return points[:, keep]
 
 
 def clip_ears(x: Sequence[float], y: Sequence[float]) -> list[tuple[int, int, int]]:
