@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impinge.adapters.rigid import same_factor, split
+from impinge.adapters.rigid import first_same, same_factor, split
 from impinge.geometry.pose import as_pose
 
 numbers = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
@@ -67,3 +67,10 @@ def test_not_affine_or_not_finite() -> None:
         split(matrix)
     with pytest.raises(ValueError, match="finite"):
         split(np.full((4, 4), np.nan))
+
+
+def test_first_same() -> None:
+    factors = [np.eye(3), np.diag([2.0, 1, 1]), np.diag([2.0 + 1e-7, 1, 1])]
+    assert first_same(np.diag([2.0 - 1e-7, 1, 1]), factors) == 1
+    assert first_same(np.diag([1.0, 2, 1]), factors) is None
+    assert first_same(np.eye(3), []) is None

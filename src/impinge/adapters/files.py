@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from impinge.adapters.rigid import same_factor, split
+from impinge.adapters.rigid import first_same, split
 from impinge.adapters.scene import MICROMETRES, FileScene, Geometry, Instance, joined
 from impinge.adapters.source import MAX_EXPANDED, Source, read_regular
 from impinge.errors import MissingExtra
@@ -218,19 +218,22 @@ def _placed(instance: Instance) -> Geometry:
 
 
 def _parts(scene: FileScene, solid: bool | None, source: Source) -> Iterator[Part]:
-    baked: dict[int, list[tuple[Floats, Mesh]]] = {}  # for each geometry, its latest factors
+    baked: dict[int, tuple[list[Floats], list[Mesh]]] = {}  # for each geometry, its latest factors and their meshes
     for name, instance in zip(_unique_names(scene.instances, source), scene.instances, strict=True):
         try:
             pose, factor = split(instance.matrix)
             wanted = np.eye(3) if factor is None else factor
-            known = baked.setdefault(id(instance.geometry), [])
-            mesh = next((mesh for old, mesh in known if same_factor(wanted, old)), None)
-            if mesh is None:
-                if known:
+            factors, meshes = baked.setdefault(id(instance.geometry), ([], []))
+            found = first_same(wanted, factors)
+            if found is not None:
+                mesh = meshes[found]
+            else:
+                if factors:
                     source.take(instance.geometry.size, "its scaled instances")
                 mesh = _mesh(instance.geometry, factor, solid)
-                known.append((wanted, mesh))
-                del known[:-_REMEMBERED_FACTORS]
+                factors.append(wanted)
+                meshes.append(mesh)
+                del factors[:-_REMEMBERED_FACTORS], meshes[:-_REMEMBERED_FACTORS]
             yield Part(name, mesh, as_pose(pose))
         except ValueError as error:
             raise ValueError(f"part {name!r}: {error}") from error

@@ -8,6 +8,8 @@ turned, so all instances with the same scaling or mirroring share one mesh.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from impinge.constants import ROTATION_TOLERANCE
@@ -50,6 +52,15 @@ def split(matrix: Floats) -> tuple[Floats, Floats | None]:
     return pose, stretch
 
 
+def first_same(wanted: Floats, factors: Sequence[Floats]) -> int | None:
+    """The index of the first factor that is the same as ``wanted``."""
+    if not factors:
+        return None
+    known = np.array(factors).reshape(-1, 9)
+    same = np.abs(wanted.reshape(9) - known).max(axis=1) <= SAME_FACTOR * np.abs(known).max(axis=1)
+    return int(same.argmax()) if same.any() else None
+
+
 def same_factor(a: Floats, b: Floats) -> bool:
     """Whether one baked mesh can serve both."""
-    return bool(np.abs(a - b).max() <= SAME_FACTOR * np.abs(b).max())
+    return first_same(a, [b]) is not None
