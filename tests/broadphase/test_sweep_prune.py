@@ -21,7 +21,7 @@ def require_consistent(broad: SweepAndPrune) -> None:
         assert (before == (lows[:, None] - highs[None, :] <= broad.margin)).all()
     pairs = broad._pair_set
     size = pairs.size[0]
-    assert sorted(pairs.keys[:size].tolist()) == broad._keys.tolist()
+    assert sorted(pairs.keys[:size].tolist()) == broad._last.keys.tolist()
     used = pairs.slots[pairs.slots >= 0]
     assert sorted(used.tolist()) == list(range(size))
     for place in range(size):  # each is found from the slot of its hash value on, without a gap

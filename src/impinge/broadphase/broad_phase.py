@@ -1,8 +1,12 @@
 """What all broad phases have in common: objects with ids and boxes, and the pairs that overlap.
 
 Objects are numbered 0, 1, 2, ... without gaps, in the order of their ids.  New ids are larger than all before, and
-removals keep the order: whatever is sorted by numbers is sorted by ids.  A member has one duty, ``_advance``: to say
-how the set of pairs changed since the last update.
+removals keep the order: whatever is sorted by numbers is sorted by ids.  A member has two duties: ``_advance``, to say
+how the set of pairs changed since the last update, and ``_forget``, to begin anew.
+
+A call may be interrupted anywhere (Ctrl-C).  Objects come and go by one step.  An update says first that what members
+keep no longer fits, and last, again by one step, that it does and what the pairs are.  If this is never said, the next
+update begins with the boxes alone, and compares its pairs with those of the last update that came to its end.
 """
 
 from __future__ import annotations
@@ -10,13 +14,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.broadphase.boxes import as_box_row, as_box_rows, overlap_one
 from impinge.broadphase.changes import Changes, Pairs
-from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs
+from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
 from impinge.geometry.cast import Floats, read_only, real_array
 
@@ -33,12 +38,30 @@ class Statistics:
     """Pairs that overlap."""
 
 
+class LastUpdate(NamedTuple):
+    """What the last update that came to its end found."""
+
+    keys: Keys
+    """The pairs."""
+    ids: Ids
+    """The objects."""
+    fits: bool
+    """Whether what members keep is still of this update."""
+
+
+_NO_IDS: Ids = np.empty(0, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class Edit:
-    """Which objects came and went since the last update."""
+    """Which objects came and went since the last update; all are new to a member that has forgotten everything."""
 
+    keys: Keys
+    """The pairs of the last update."""
+    ids: Ids
+    """Its objects."""
     numbers: NDArray[np.int64]
-    """For each object of the last update: its number now, or -1 if it was removed."""
+    """For each of these: its number now, or -1 if it was removed."""
     kept: int
     """How many of them are still there; objects with this number and above are new."""
 
@@ -74,13 +97,17 @@ class BroadPhase(ABC):
         self._fixed: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
         self._fixed_count = 0
         self._next_id = 0
-        # As of the last update.  Arrays of ids are replaced, never written to.
-        self._keys: Keys = np.empty(0, dtype=np.int64)
-        self._last_ids = self._ids
+        # Arrays of ids are replaced, never written to.
+        self._last = LastUpdate(_NO_IDS, self._ids, fits=True)
+        self._forget()
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Begin with nothing: whatever is kept from update to update may be half changed, or is not there yet."""
 
     @abstractmethod
     def _advance(self, edit: Edit) -> PairChange:
-        """How the set of overlapping pairs ``self._keys`` changed.
+        """How the set of overlapping pairs ``edit.keys`` changed.
 
         Objects are in the arrays ``_ids``, ``_rows`` and ``_fixed``.
         """
@@ -100,39 +127,71 @@ class BroadPhase(ABC):
         if self._next_id + len(rows) > MOST_IDS:
             raise ValueError(f"{self._next_id} ids are used up, and {len(rows)} more would be beyond {MOST_IDS}")
         ids = np.arange(self._next_id, self._next_id + len(rows), dtype=np.int64)
-        self._next_id += len(rows)
-        self._ids = np.concatenate([self._ids, ids])
-        self._rows = np.concatenate([self._rows, rows])
-        self._fixed = np.concatenate([self._fixed, np.full(len(rows), bool(fixed))])
-        self._fixed_count += len(rows) if fixed else 0
+        self._become(
+            _next_id=self._next_id + len(rows),
+            _ids=np.concatenate([self._ids, ids]),
+            _rows=np.concatenate([self._rows, rows]),
+            _fixed=np.concatenate([self._fixed, np.full(len(rows), bool(fixed))]),
+            _fixed_count=self._fixed_count + (len(rows) if fixed else 0),
+        )
         return ids[0] if np.ndim(boxes) == 2 else ids
 
     def remove(self, ids: ArrayLike) -> None:
         """Remove objects.  Their pairs appear in ``ended`` of the next update."""
         stays = np.ones(len(self._ids), dtype=np.bool_)
         stays[self._numbers_of(ids)] = False
-        self._ids, self._rows, self._fixed = self._ids[stays], self._rows[stays], self._fixed[stays]
-        self._fixed_count = int(np.count_nonzero(self._fixed))
+        self._become(
+            _ids=self._ids[stays],
+            _rows=self._rows[stays],
+            _fixed=self._fixed[stays],
+            _fixed_count=int(np.count_nonzero(self._fixed[stays])),
+        )
+
+    def _become(self, **attributes: Any) -> None:
+        """All of them in one step."""
+        vars(self).update(attributes)
 
     def update(self, boxes: ArrayLike | None = None, ids: ArrayLike | None = None) -> Changes:
         """Move objects to new boxes, and say which pairs began to overlap, ended, or persist.
 
         ``boxes`` are those of all objects that are not fixed, in the order of their ids; or of ``ids``, and
         all others stay where they are.  Without any, only what was added and removed is accounted for.
+
+        If this is interrupted, the boxes may have moved already; the next update then tells what changed since the one
+        before.
         """
-        if boxes is not None:
-            self._move(as_box_rows(boxes), ids)
-        elif ids is not None:
+        if boxes is None and ids is not None:
             raise ValueError("ids without boxes: say where they are")
-        change = self._advance(self._edit())
-        self._keys = change.now
-        self._last_ids = self._ids
-        return Changes.of(change)
+        rows = None if boxes is None else as_box_rows(boxes)
+        where = None if rows is None else self._movable_numbers(len(rows), ids)
+        known = self._last
+        if known.fits:
+            edit = self._edit()
+        else:
+            self._forget()
+            edit = Edit(_NO_IDS, _NO_IDS, _NO_IDS, 0)
+        self._last = LastUpdate(known.keys, known.ids, fits=False)
+        if where is not None:
+            self._rows[where] = rows
+        change = self._advance(edit)
+        if not known.fits:
+            change = change_to(known.keys, change.now)
+        changes = Changes.of(change)
+        # One line, and no call that might be interrupted between the note and the caller.
+        return self._finish(LastUpdate(change.now, self._ids, fits=True)) or changes  # type: ignore[func-returns-value]
+
+    def _finish(self, last: LastUpdate) -> None:
+        self._last = last
+
+    @property
+    def _is_current(self) -> bool:
+        """Whether what members keep is of the objects as they are now."""
+        return self._last.fits and self._last.ids is self._ids
 
     @property
     def pairs(self) -> Pairs:
         """Ids of all pairs that overlapped at the last update, (k, 2), smaller id first, sorted."""
-        return as_pairs(self._keys)  # type: ignore[no-any-return]
+        return as_pairs(self._last.keys)  # type: ignore[no-any-return]
 
     def overlapping(self, box: ArrayLike) -> Ids:
         """Ids of the objects whose boxes, as they are now, overlap this one up to the margin; ascending."""
@@ -164,7 +223,7 @@ class BroadPhase(ABC):
         return self._rows.reshape(-1, 2, 3).copy()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} objects, {len(self._keys)} pairs)"
+        return f"{type(self).__name__}({len(self)} objects, {len(self._last.keys)} pairs)"
 
     def _numbers_of(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Where these ids stand among the objects; each must be there, and once."""
@@ -182,31 +241,28 @@ class BroadPhase(ABC):
             raise ValueError(f"id {self._ids[np.argmax(np.bincount(numbers))]} appears more than once")
         return numbers
 
-    def _move(self, rows: Floats, ids: ArrayLike | None) -> None:
+    def _movable_numbers(self, count: int, ids: ArrayLike | None) -> Any:
+        """An index to the rows of the objects that so many boxes are for; they must be there, and not fixed."""
         if ids is not None:
             numbers = self._numbers_of(ids)
-            if len(numbers) != len(rows):
-                raise ValueError(f"there are {len(rows)} boxes for {len(numbers)} ids")
+            if len(numbers) != count:
+                raise ValueError(f"there are {count} boxes for {len(numbers)} ids")
             if self._fixed[numbers].any():
                 raise ValueError(f"object {self._ids[numbers[self._fixed[numbers]][0]]} is fixed and cannot be moved")
-            self._rows[numbers] = rows
-            return
+            return numbers
         movable = len(self) - self._fixed_count
-        if len(rows) != movable:
-            raise ValueError(f"there are {len(rows)} boxes for {movable} objects that can move")
-        if self._fixed_count:
-            self._rows[~self._fixed] = rows
-        else:
-            self._rows[:] = rows
+        if count != movable:
+            raise ValueError(f"there are {count} boxes for {movable} objects that can move")
+        return ~self._fixed if self._fixed_count else slice(None)
 
     def _edit(self) -> Edit:
-        last, ids = self._last_ids, self._ids
+        last, ids = self._last.ids, self._ids
         if last is ids:
-            return Edit(np.arange(len(ids)), len(ids))
+            return Edit(self._last.keys, last, np.arange(len(ids)), len(ids))
         numbers = np.searchsorted(ids, last)
         there = numbers < len(ids)
         there[there] = ids[numbers[there]] == last[there]
-        return Edit(np.where(there, numbers, -1), int(np.count_nonzero(there)))
+        return Edit(self._last.keys, last, np.where(there, numbers, -1), int(np.count_nonzero(there)))
 
 
 def _as_margin(value: float) -> float:

@@ -41,13 +41,14 @@ def all_overlaps(ids, rows, fixed, margin, guess):
 class BruteForce(BroadPhase):
     """Compares every pair of boxes: quadratic time, and nothing that could go wrong."""
 
-    _tested = 0
+    def _forget(self) -> None:
+        self._tested = 0
 
     def _advance(self, edit: Edit) -> PairChange:
-        guess = 2 * len(self._keys) + 8 * len(self)
+        guess = 2 * len(edit.keys) + 8 * len(self)
         now, self._tested = all_overlaps(self._ids, self._rows, self._fixed, self._margin, guess)
-        return change_to(self._keys, now)
+        return change_to(edit.keys, now)
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(tested=self._tested, overlapping=len(self._keys))
+        return Statistics(tested=self._tested, overlapping=len(self._last.keys))

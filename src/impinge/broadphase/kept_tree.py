@@ -49,8 +49,7 @@ class KeptTreeStatistics(Statistics):
 class KeptTree(BroadPhase):
     """A tree of boxes and a list of pairs that is kept for as long as it holds."""
 
-    def __init__(self, *, margin: float = 0.0) -> None:
-        super().__init__(margin=margin)
+    def _forget(self) -> None:
         self._trees: list[BoxTree] = []
         """Of the objects that move, and of those that are fixed."""
         self._origin = np.zeros(3)
@@ -84,7 +83,7 @@ class KeptTree(BroadPhase):
             now = kept_pairs.merged(now, others)
             tested += more
         self._statistics = KeptTreeStatistics(tested, len(now), picked, len(self._others), restless)
-        return change_to(self._keys, now)
+        return change_to(edit.keys, now)
 
     def _begin(self, speeds: Floats) -> None:
         """New coordinates, and with them a new tree of the fixed objects."""
@@ -144,7 +143,7 @@ class KeptTree(BroadPhase):
         return keys[:found], tested
 
     def overlapping(self, box: ArrayLike) -> Ids:
-        if self._last_ids is not self._ids:  # the tree does not know all of them yet
+        if not self._is_current:  # the tree does not know all of them yet
             return super().overlapping(box)
         row = as_box_row(box)
         touched, _ = self._touched_by(
@@ -156,7 +155,7 @@ class KeptTree(BroadPhase):
         return found
 
     def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
-        if self._last_ids is not self._ids:
+        if not self._is_current:
             return super().along_ray(origin, direction, length)
         ray = as_ray(origin, direction, length)
         start = (ray.start - self._origin) * self._scale

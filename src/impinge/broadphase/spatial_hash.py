@@ -91,18 +91,20 @@ class SpatialHash(BroadPhase):
         beta: float = 1.0,
         margin: float = 0.0,
     ) -> None:
-        super().__init__(margin=margin)
         if alpha is not None and not 0.0 < alpha < 1.0:
             raise ValueError(f"alpha is {alpha}; it must be between 0 and 1")
         if not 1.0 <= beta < np.inf:
             raise ValueError(f"beta is {beta}; it must be a finite number, 1 or more")
         self._coherent = bool(coherent)
         self._given_alpha = None if alpha is None else float(alpha)
-        self._alpha = 0.5 if alpha is None else float(alpha)
         self._beta = float(beta)
-        self._half_margin = half_margin(self._margin)
         self._given = None if resolutions is None else _as_resolutions(resolutions)
+        super().__init__(margin=margin)
+        self._half_margin = half_margin(self._margin)
+
+    def _forget(self) -> None:
         self._planned_for = 0
+        self._alpha = 0.5 if self._given_alpha is None else self._given_alpha
         self._order = np.empty(0, dtype=np.int64)  # the number of each label
         self._resolutions = with_all_of_space(np.ones(1) if self._given is None else self._given)
         self._inverses = inverses_of(self._resolutions)
@@ -133,7 +135,9 @@ class SpatialHash(BroadPhase):
         anew = self._suits_badly(outside, everywhere) and self._plan()
         if anew:
             outside, everywhere = self._survey()
-        change, close, cells = self._with_coherence(relabelled, anew) if self._coherent else self._from_scratch()
+        change, close, cells = (
+            self._with_coherence(edit, relabelled, anew) if self._coherent else self._from_scratch(edit)
+        )
         self._statistics = HashStatistics(int(close), len(change.now), int(close), int(cells), outside, everywhere)
         return change
 
@@ -156,7 +160,7 @@ class SpatialHash(BroadPhase):
         if edit.kept == len(edit.numbers) == len(self):
             return None
         numbers = edit.numbers[self._order]
-        relabelled = _Relabelled(numbers >= 0, self._last_ids[self._order])
+        relabelled = _Relabelled(numbers >= 0, edit.ids[self._order])
         self._order = np.concatenate([numbers[relabelled.stays], np.arange(edit.kept, len(self))])
         return relabelled
 
@@ -186,12 +190,12 @@ class SpatialHash(BroadPhase):
             self._resolutions, self._inverses, self._alpha, self._beta, *more,
         )  # fmt: skip
 
-    def _from_scratch(self) -> tuple[PairChange, int, int]:
-        guess = 2 * len(self._keys) + 8 * len(self)
+    def _from_scratch(self, edit: Edit) -> tuple[PairChange, int, int]:
+        guess = 2 * len(edit.keys) + 8 * len(self)
         now, self._table, close, cells = hash_all(*self._kernel_arguments(self._table, guess))
-        return change_to(self._keys, np.sort(now)), close, cells
+        return change_to(edit.keys, np.sort(now)), close, cells
 
-    def _with_coherence(self, relabelled: _Relabelled | None, anew: bool) -> tuple[PairChange, int, int]:
+    def _with_coherence(self, edit: Edit, relabelled: _Relabelled | None, anew: bool) -> tuple[PairChange, int, int]:
         lost = np.empty(0, dtype=np.int64)
         if anew:
             self._kept = empty_coherent_table(len(self), len(self._resolutions))
@@ -200,9 +204,9 @@ class SpatialHash(BroadPhase):
             self._kept = self._kept._replace(stored=_edited(self._kept.stored, relabelled.stays, len(self)))
         self._kept, began, ended, cells = hash_moved(*self._kernel_arguments(self._kept))
         if anew:  # an empty table takes all pairs for new ones
-            change = change_to(self._keys, np.sort(began))
+            change = change_to(edit.keys, np.sort(began))
         else:
-            change = change_by(self._keys, began, np.concatenate([lost, ended]))
+            change = change_by(edit.keys, began, np.concatenate([lost, ended]))
         return change, int(self._kept.close.pairs.size[0]), cells
 
 

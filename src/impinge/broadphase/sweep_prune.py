@@ -257,8 +257,7 @@ class SweepStatistics(Statistics):
 class SweepAndPrune(BroadPhase):
     """Sorted lists of the ends of all boxes: quick where objects move little and do not lie in one layer."""
 
-    def __init__(self, *, margin: float = 0.0) -> None:
-        super().__init__(margin=margin)
+    def _forget(self) -> None:
         self._ends: NDArray[np.int32] = np.empty((3, 0), dtype=np.int32)
         self._pair_set: PairSet = empty_pair_set()
         self._tested = 0
@@ -271,15 +270,15 @@ class SweepAndPrune(BroadPhase):
         )
         if edit.kept < len(self):
             began = np.concatenate([began, self._merge_new(edit.kept)])
-        return change_by(self._keys, began, np.concatenate([lost, ended]))
+        return change_by(edit.keys, began, np.concatenate([lost, ended]))
 
     def _remove_ends(self, edit: Edit) -> Keys:
         """Take objects that were removed out of the lists; returns the pairs that went with them."""
         numbers = edit.numbers[self._ends >> 1]
         renamed = (2 * numbers + (self._ends & 1)).astype(np.int32)
         self._ends = renamed[numbers >= 0].reshape(3, -1)
-        removed = self._last_ids[edit.numbers < 0]
-        return self._keys[np.isin(as_pairs(self._keys), removed).any(axis=1)]
+        removed = edit.ids[edit.numbers < 0]
+        return edit.keys[np.isin(as_pairs(edit.keys), removed).any(axis=1)]
 
     def _merge_new(self, kept: int) -> Keys:
         order = kept + np.argsort(self._rows[kept:].T, axis=1, kind="stable").astype(np.int32)
@@ -292,4 +291,4 @@ class SweepAndPrune(BroadPhase):
 
     @property
     def statistics(self) -> SweepStatistics:
-        return SweepStatistics(int(self._tested), len(self._keys), int(self._exchanges))
+        return SweepStatistics(int(self._tested), len(self._last.keys), int(self._exchanges))
