@@ -408,7 +408,7 @@ def test_wrong_input() -> None:
         (lambda: world.move("a", np.full((4, 4), np.nan)), "pose"),
         (lambda: world.detect("what"), "collides, contacts"),
         (lambda: world.detect("collides", within=1.0), "distances"),
-        (lambda: world.detect("distance", within=-1.0), "clearance"),
+        (lambda: world.detect("distance", within=-1.0), "within is -1"),
         (lambda: world.allow("a", "a"), "two"),
         (lambda: world.forbid("a", "g", clearance=np.nan), "clearance"),
         (lambda: World("best"), "broad phase"),

@@ -15,7 +15,7 @@ from impinge.geometry.cast import Floats
 from impinge.lab.scenes.shapes import box
 from impinge.world import candidates
 from impinge.world.pair_slots import PairSlots
-from impinge.world.tracker import Question, Tracker
+from impinge.world.pipeline import Pipeline, Question
 
 CUBE = box(1, 1, 1)
 BROAD_PHASES = ("tree", "sweep", "hash", "hash-standard", "brute")
@@ -27,12 +27,14 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> Floats:
     return pose
 
 
-def tracker_of(world: World, query: str = "collides") -> Tracker:
-    return world._trackers[Question(query)]
+def pipeline_of(world: World, query: str = "collides") -> Pipeline:
+    pipeline = world._trackers[Question(query)]._pipeline
+    assert pipeline is not None
+    return pipeline
 
 
 def slots_of(world: World, query: str = "collides") -> PairSlots:
-    return tracker_of(world, query)._slots
+    return pipeline_of(world, query)._slots
 
 
 def cycle(world: World, number: int, query: str = "collides") -> None:
@@ -49,17 +51,17 @@ def cycle(world: World, number: int, query: str = "collides") -> None:
 
 def sizes(world: World, query: str = "collides") -> dict[str, int]:
     """Of the tables that could grow."""
-    objects, tracker = world._objects, tracker_of(world, query)
-    found = tracker._candidates
+    objects, pipeline = world._state.objects, pipeline_of(world, query)
+    found = pipeline._candidates
     return {
-        "rules": len(world._rules),
+        "rules": len(world._state.rules),
         "names": len(objects.by_name),
         "names by id": len(objects.name_by_id),
         "shapes": len(objects.shapes),
         "known shapes": len(objects._known),
-        "room for objects": len(objects._ids),
-        "room for pairs": tracker._slots.room,
-        "bytes of pairs": tracker._slots.bytes_held,
+        "room for objects": len(objects._rows),
+        "room for pairs": pipeline._slots.room,
+        "bytes of pairs": pipeline._slots.bytes_held,
         "ids of the broad phase": len(found._broad_ids),
         "reaches": len(found._reach),
     }
@@ -138,7 +140,7 @@ def test_a_broad_phase_is_made_anew(monkeypatch: pytest.MonkeyPatch, broadphase:
         assert frame.pairs.tolist() == [[0, 1], [1, 2], [2, 3], [3, identity]]
         assert frame.persist.tolist() == ([[0, 1], [1, 2], [2, 3]] if number else [])
         assert frame.statistics.asked == (1 if number else 4)
-        largest = max(largest, *tracker_of(world)._candidates._broad_ids.values())
+        largest = max(largest, *pipeline_of(world)._candidates._broad_ids.values())
         world.remove(identity)
     assert 10 <= largest <= 20
 
@@ -190,7 +192,7 @@ def test_what_pairs_remember_is_freed_when_boxes_part(query: str) -> None:
         empty = empty or slots.bytes_held
         assert slots.bytes_held == empty
         if query == "contacts":
-            store = tracker_of(world, query)._contacts
+            store = pipeline_of(world, query)._contacts
             assert len(store._keys) == sum(map(len, store._columns)) == 0
 
 

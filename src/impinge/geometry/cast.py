@@ -119,14 +119,14 @@ def _as_mixed_polygons(faces: Sequence[Any], what: str, vertex_count: int) -> tu
     return corners.astype(np.int32), starts
 
 
-def as_clearance(value: Any) -> float:
-    """A distance that is a real number, finite and not negative."""
-    array = real_array(value, "clearance")
+def as_clearance(value: Any, what: str = "clearance") -> float:
+    """A distance that is a real number, finite and not negative; ``what`` names the argument in errors."""
+    array = real_array(value, what)
     if array.ndim != 0:
-        raise ValueError(f"clearance: expected one number, got shape {array.shape}")
+        raise ValueError(f"{what}: expected one number, got shape {array.shape}")
     number = float(array)
     if not 0.0 <= number <= LARGEST_COORDINATE:
-        raise ValueError(f"clearance is {number:g}; it must be between 0 and {LARGEST_COORDINATE:.2g}")
+        raise ValueError(f"{what} is {number:g}; it must be between 0 and {LARGEST_COORDINATE:.2g}")
     return number
 
 

@@ -83,10 +83,12 @@ class NarrowStages:
 
     def prepare(self, objects: Objects) -> None:
         """After objects came or went."""
-        self._objects = objects
-        numbers = {shape: i for i, shape in enumerate(dict.fromkeys(objects.shapes))}
+        # Not the objects themselves: a question that is never asked again would keep bodies that came later alive.
+        self._poses = objects.poses
+        self._shape_by_object: list[Shape] = objects.shapes.tolist()
+        numbers = {shape: i for i, shape in enumerate(dict.fromkeys(self._shape_by_object))}
         self._shapes = list(numbers)
-        self._shape_of: Numbers = np.array([numbers[shape] for shape in objects.shapes], dtype=np.int64)
+        self._shape_of: Numbers = np.array([numbers[shape] for shape in self._shape_by_object], dtype=np.int64)
         hulls = [prepared(shape.hull, self._hull_method) if self._needs_hull(shape) else None for shape in self._shapes]
         self._convex.need_room(max((hull.size for hull in hulls if hull), default=0))
         self._hull_addresses = _addresses([hull.address if hull else 0 for hull in hulls])[self._shape_of]
@@ -120,7 +122,7 @@ class NarrowStages:
 
     def bodies(self, pair: Numbers) -> tuple[Any, ...]:
         """Both bodies and their poses, for the verbs."""
-        shapes, poses = self._objects.shapes, self._objects.poses
+        shapes, poses = self._shape_by_object, self._poses
         a, b = pair.tolist()
         return shapes[a].body, shapes[b].body, poses[a], poses[b]
 
@@ -136,9 +138,9 @@ class NarrowStages:
         self._convex.ask_single(question, METHODS[self._hull_method], ())
         self._convex.ready_for = None
         hull_stage(
-            address_of_kernel(closest), self._convex.address, question, count, len(self._objects), kept.room,
+            address_of_kernel(closest), self._convex.address, question, count, len(self._poses), kept.room,
             address_of(asked.pairs), address_of(asked.slots), address_of(self._hull_addresses),
-            address_of(self._is_convex), address_of(self._objects.poses), address_of(asked.clearances),
+            address_of(self._is_convex), address_of(self._poses), address_of(asked.clearances),
             address_of(kept.kept), address_of(kept.planes), address_of(answers), address_of(nearest.values),
             address_of(nearest.points), address_of(features),
         )  # fmt: skip
@@ -185,8 +187,8 @@ class NarrowStages:
                 self._has_lists[number] = True
             self._list_addresses = self._lists_by_shape[self._shape_of]
         red_stage(
-            len(asked), len(self._objects), kept.room, address_of(asked.pairs), address_of(asked.slots),
-            address_of(self._list_addresses), address_of(self._tree_addresses), address_of(self._objects.poses),
+            len(asked), len(self._poses), kept.room, address_of(asked.pairs), address_of(asked.slots),
+            address_of(self._list_addresses), address_of(self._tree_addresses), address_of(self._poses),
             address_of(kept.kept), address_of(kept.witnesses), address_of(answers),
         )  # fmt: skip
         return answers
@@ -219,8 +221,8 @@ class NarrowStages:
         return int(
             tree_stage(
                 address_of_kernel(getattr(obb_kernels, name)), wanted, self._trees.address, first, len(asked),
-                len(self._objects), kept.room, address_of(asked.pairs), address_of(asked.slots),
-                address_of(self._tree_addresses), address_of(self._objects.poses), address_of(asked.clearances),
+                len(self._poses), kept.room, address_of(asked.pairs), address_of(asked.slots),
+                address_of(self._tree_addresses), address_of(self._poses), address_of(asked.clearances),
                 address_of(kept.witnesses), address_of(answers), address_of(nearest.values),
                 address_of(nearest.points), address_of(nearest.faces),
             )
@@ -243,7 +245,7 @@ class NarrowStages:
         may = np.zeros(len(pairs), dtype=np.bool_)
         if not len(pairs):
             return may
-        size = np.abs(boxes).max() + np.abs(self._objects.poses[:, :3, 3]).max()
+        size = np.abs(boxes).max() + np.abs(self._poses[:, :3, 3]).max()
         sticks_out = 4.0 * (OUTWARD * size + UNDERFLOW)
         ends = (boxes * _LOW_AND_MINUS_HIGH).reshape(-1, 6)
         for inner, outer in (pairs.T, pairs.T[::-1]):
@@ -301,7 +303,7 @@ class NarrowStages:
         """The pairs of each two shapes: which, their poses, and the method."""
         from impinge.world.tree_method import TreeMethod
 
-        shapes, poses = self._objects.shapes, self._objects.poses
+        shapes, poses = self._shape_by_object, self._poses
         kinds = self._shape_of[asked.pairs]
         _, which = np.unique(kinds[:, 0] * len(self._shapes) + kinds[:, 1], return_inverse=True)
         order = np.argsort(which, kind="stable")

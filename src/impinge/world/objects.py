@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,96 +75,145 @@ class Instance:
     fixed: bool
 
 
-@dataclass(eq=False)
-class Objects:
-    """All objects in the order of their ids, in arrays with room for more."""
+class _Rows:
+    """Arrays with a row for each object, and room for more."""
 
-    shapes: list[Shape] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    by_name: dict[str, int] = field(default_factory=dict)
-    """Ids."""
-    next_id: int = 0
-    edits: int = 0
-    """How often objects came or went."""
-
-    def __post_init__(self) -> None:
-        self._ids = np.zeros(_FEWEST, dtype=np.int64)
-        self._poses = np.zeros((_FEWEST, 4, 4))
-        self._groups = np.zeros(_FEWEST, dtype=np.int64)
-        self._fixed = np.zeros(_FEWEST, dtype=np.bool_)
-        self._moved = np.zeros(_FEWEST, dtype=np.int64)
-        self._known: dict[int, Shape] = {}
-        self._find_tables()
-        self._movable: NDArray[np.intp] | None = None
-        self._named_at = -1
-        self._name_by_id: dict[int, str] = {}
-
-    def _find_tables(self) -> None:
-        """Where poses and times of motion are, as long as there is room in their arrays."""
-        self._tables = address_of(self._poses), address_of(self._moved)
+    def __init__(self, room: int) -> None:
+        self.ids: Ids = np.empty(room, dtype=np.int64)
+        self.poses: Floats = np.empty((room, 4, 4))
+        self.groups: NDArray[np.int64] = np.empty(room, dtype=np.int64)
+        self.fixed: Bools = np.empty(room, dtype=np.bool_)
+        self.moved: NDArray[np.int64] = np.empty(room, dtype=np.int64)
+        self.shapes: NDArray[Any] = np.empty(room, dtype=object)
+        self.names: NDArray[Any] = np.empty(room, dtype=object)
+        self.tables = address_of(self.poses), address_of(self.moved)
+        """Where kernels find poses and times of motion."""
 
     def __len__(self) -> int:
-        return len(self.shapes)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"shapes": [shape.body for shape in self.shapes], "_known": {}, "_tables": ()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._find_tables()
-        self.shapes = [self._shape_of(body) for body in state["shapes"]]
-        self._moved[:] = 0  # the clock begins anew
+        return len(self.ids)
 
     @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.ids, self.poses, self.groups, self.fixed, self.moved, self.shapes, self.names
+
+    def copied(self, room: int, first: int, after: int, count: int) -> _Rows:
+        """Others with so much room: the rows before ``first``, and those from ``after`` to ``count``."""
+        rows = _Rows(room)
+        for mine, other in zip(self._arrays, rows._arrays, strict=True):
+            other[:first] = mine[:first]
+            other[first : first + count - after] = mine[after:count]
+        return rows
+
+
+class Objects:
+    """All objects of a world in the order of their ids, between two changes.
+
+    But for poses, nothing is ever changed here: objects that come or go make other ``Objects``, which take effect by
+    one assignment of the world.  One that came has been written behind the end of arrays that both share, where nobody
+    reads.  What else is derived is made when it is first asked for, and belongs to these ``Objects`` only.
+    """
+
+    def __init__(
+        self,
+        rows: _Rows | None = None,
+        count: int = 0,
+        next_id: int = 0,
+        edits: int = 0,
+        known: dict[int, Shape] | None = None,
+    ) -> None:
+        self._rows = _Rows(_FEWEST) if rows is None else rows
+        self._count = count
+        self.next_id = next_id
+        self.edits = edits
+        """How often objects came or went."""
+        self._known: dict[int, Shape] = {} if known is None else known
+        """Shapes by the identity of their bodies."""
+        self._by_name: dict[str, int] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __reduce__(self) -> tuple[Callable[..., Objects], tuple[Any, ...]]:
+        arrays = self.ids.copy(), self.poses.copy(), self.groups.copy(), self.fixed.copy()
+        return _restored, ([shape.body for shape in self.shapes], self.names.tolist(), arrays, self.next_id)
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        """Ids.  The objects that come after these take it over, see ``with_one_more``."""
+        names = self._by_name
+        if names is None:
+            names = self._by_name = dict(zip(self.names.tolist(), self.ids.tolist(), strict=True))
+        return names
+
+    @cached_property
     def name_by_id(self) -> dict[int, str]:
-        """Not to be changed: it is made anew when objects come or go."""
-        if self._named_at != self.edits:
-            self._name_by_id = dict(zip(self.ids.tolist(), self.names, strict=True))
-            self._named_at = self.edits
-        return self._name_by_id
+        return dict(zip(self.ids.tolist(), self.names.tolist(), strict=True))
 
     @property
     def ids(self) -> Ids:
-        return self._ids[: len(self)]
+        return self._rows.ids[: self._count]
 
     @property
     def poses(self) -> Floats:
-        return self._poses[: len(self)]
+        return self._rows.poses[: self._count]
 
     @property
     def groups(self) -> NDArray[np.int64]:
         """The number of each one's group."""
-        return self._groups[: len(self)]
+        return self._rows.groups[: self._count]
 
     @property
     def fixed(self) -> Bools:
-        return self._fixed[: len(self)]
+        return self._rows.fixed[: self._count]
 
     @property
+    def shapes(self) -> NDArray[Any]:
+        return self._rows.shapes[: self._count]
+
+    @property
+    def names(self) -> NDArray[Any]:
+        return self._rows.names[: self._count]
+
+    @cached_property
     def movable(self) -> NDArray[np.intp]:
         """Where those stand that are not fixed."""
-        if self._movable is None:
-            self._movable = np.flatnonzero(~self.fixed)
-        return self._movable
+        return np.flatnonzero(~self.fixed)
 
     @property
     def moved(self) -> NDArray[np.int64]:
         """When each was last moved or added, on the clock of the world."""
-        return self._moved[: len(self)]
+        return self._rows.moved[: self._count]
 
-    def add(self, body: Body, pose: Floats, name: str, group: int, fixed: bool, now: int) -> int:
-        if len(self) == len(self._ids):
-            self._grow()
-        place, identity = len(self), self.next_id
-        self._ids[place], self._poses[place], self._groups[place] = identity, pose, group
-        self._fixed[place], self._moved[place] = fixed, now
-        self.shapes.append(self._shape_of(body))
-        self.names.append(name)
-        self.by_name[name] = identity
-        self.next_id += 1
-        self.edits += 1
-        self._movable = None
-        return identity
+    def with_one_more(self, body: Body, pose: Floats, name: str, group: int, fixed: bool, now: int) -> Objects:
+        """These objects and another one, with the id ``next_id``."""
+        place, rows = self._count, self._rows
+        if place == len(rows):
+            rows = rows.copied(2 * place, place, place, place)
+        rows.ids[place], rows.poses[place], rows.groups[place] = self.next_id, pose, group
+        rows.fixed[place], rows.moved[place] = fixed, now
+        rows.shapes[place], rows.names[place] = self._shape_of(body), name
+        more = Objects(rows, place + 1, self.next_id + 1, self.edits + 1, self._known)
+        by_name = self._given_away(self.by_name)
+        by_name[name] = self.next_id
+        more._by_name = by_name
+        return more
+
+    def without(self, number: int) -> Objects:
+        """All but the object that stands there."""
+        count, shape = self._count, self.shapes[number]
+        rows = self._rows.copied(max(_FEWEST, len(self._rows)), number, number + 1, count)
+        if not any(other is shape for other in rows.shapes[: count - 1]):
+            self._known.pop(id(shape.body), None)  # at worst a body gets a second shape
+        fewer = Objects(rows, count - 1, self.next_id, self.edits + 1, self._known)
+        by_name = self._given_away(self.by_name)
+        del by_name[self.names[number]]
+        fewer._by_name = by_name
+        return fewer
+
+    def _given_away(self, by_name: dict[str, int]) -> dict[str, int]:
+        """One dictionary for all, or n objects would take n copies; these here, should they go on, make it anew."""
+        self._by_name = None
+        return by_name
 
     def _shape_of(self, body: Body) -> Shape:
         shape = self._known.get(id(body))
@@ -170,31 +221,29 @@ class Objects:
             shape = self._known[id(body)] = Shape(body)
         return shape
 
-    def _grow(self) -> None:
-        for name in ("_ids", "_poses", "_groups", "_fixed", "_moved"):
-            array = getattr(self, name)
-            setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
-        self._find_tables()
-
-    def remove(self, number: int) -> None:
-        count = len(self)
-        for array in (self._ids, self._poses, self._groups, self._fixed, self._moved):
-            array[number : count - 1] = array[number + 1 : count]
-        shape = self.shapes.pop(number)
-        if not any(other is shape for other in self.shapes):
-            del self._known[id(shape.body)]
-        del self.by_name[self.names.pop(number)]
-        self.edits += 1
-        self._movable = None
-
     def number_of(self, identity: int) -> int:
         """Where an id stands among the objects; -1 if there is none."""
         place = int(np.searchsorted(self.ids, identity))
-        return place if place < len(self) and self._ids[place] == identity else -1
+        return place if place < self._count and self._rows.ids[place] == identity else -1
 
     def place(self, numbers: NDArray[np.int64], poses: Floats, now: int) -> int:
         """New poses (k, 4, 4) of these objects; a ValueError if one is not rigid.  Returns how many differ."""
-        changed = place_poses(len(numbers), len(self), address_of(numbers), address_of(poses), *self._tables, now)
+        changed = place_poses(
+            len(numbers), self._count, address_of(numbers), address_of(poses), *self._rows.tables, now
+        )
         if changed < 0:
             as_pose(poses, "poses")  # says what is wrong
         return int(changed)
+
+
+def _restored(bodies: list[Body], names: list[str], arrays: tuple[NDArray[Any], ...], next_id: int) -> Objects:
+    """From a pickle; the clock of the world begins anew."""
+    count = len(bodies)
+    rows = _Rows(max(_FEWEST, count))
+    for array, kept in zip((rows.ids, rows.poses, rows.groups, rows.fixed), arrays, strict=True):
+        array[:count] = kept
+    rows.names[:count] = names
+    known: dict[int, Shape] = {}
+    for place, body in enumerate(bodies):
+        rows.shapes[place] = known.setdefault(id(body), Shape(body))
+    return Objects(rows, count, next_id, known=known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba.core import config
 
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.jit import inner, kernel
@@ -21,11 +22,28 @@ def _differ(one, other):
     return differ
 
 
+if config.DISABLE_JIT:
+
+    def _write(given, numbers, first, count, poses):
+        """In one step: plain Python may be interrupted between two of them, which machine code is not."""
+        poses[numbers[first:count]] = given[first:count]
+
+else:
+
+    @inner
+    def _write(given, numbers, first, count, poses):
+        for i in range(first, count):
+            for row in range(4):
+                for column in range(4):
+                    poses[numbers[i], row, column] = given[i, row, column]
+
+
 @kernel
 def place_poses(count, objects, numbers, given, poses, moved, now):
     """Move objects with these numbers to the poses given; ``moved`` tells when each was moved last.
 
     Returns how many were moved; or, where a pose is not rigid, -1 minus its place, and nothing is moved.
+    Those that move are noted before the first of them moves: a note too many costs a comparison, one too few an answer.
     """
     numbers, given = _numbers(numbers, count), _poses(given, count)
     poses, moved = _poses(poses, objects), _numbers(moved, objects)
@@ -37,11 +55,8 @@ def place_poses(count, objects, numbers, given, poses, moved, now):
             return -1 - i
     changed = 0
     for i in range(first, count):
-        number = numbers[i]
-        if _differ(given[i], poses[number]):
+        if _differ(given[i], poses[numbers[i]]):
             changed += 1
-            moved[number] = now
-            for row in range(4):
-                for column in range(4):
-                    poses[number, row, column] = given[i, row, column]
+            moved[numbers[i]] = now
+    _write(given, numbers, first, count, poses)
     return changed

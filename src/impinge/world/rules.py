@@ -53,24 +53,28 @@ class _Sorted(NamedTuple):
 class Rules:
     """All rules of a world.  Objects are known by their ids, groups by numbers from 0 on."""
 
-    def __init__(self) -> None:
-        self._rules: dict[Pair, Rule] = {}
+    def __init__(self, rules: dict[Pair, tuple[int, Rule]] | None = None, version: int = 0) -> None:
+        self._rules: dict[Pair, tuple[int, Rule]] = {} if rules is None else rules
+        """Each with the version that it made: the last one counts."""
+        self.version = version
+        """Larger after each change."""
         self._sorted: _Sorted | None = None
 
     def set(self, a: Who, b: Who, rule: Rule) -> None:
-        pair = (a, b) if a <= b else (b, a)
-        self._rules.pop(pair, None)  # the last one counts, in the order of the dictionary
-        self._rules[pair] = rule
+        """One step, after all that is derived from the rules is known to be old: it may be interrupted anywhere."""
+        self.version += 1
         self._sorted = None
+        self._rules[(a, b) if a <= b else (b, a)] = self.version, rule
 
-    def forget(self, identity: int) -> None:
-        """An object is no more."""
+    def without(self, identity: int) -> Rules:
+        """The rules after an object has gone."""
         gone = Who(False, identity)
-        self._rules = {pair: rule for pair, rule in self._rules.items() if gone not in pair}
-        self._sorted = None
+        return Rules({pair: rule for pair, rule in self._rules.items() if gone not in pair}, self.version)
 
     def __iter__(self) -> Iterator[tuple[Pair, Rule]]:
-        return iter(self._rules.items())
+        """In the order in which they were given."""
+        for pair, (_, rule) in sorted(self._rules.items(), key=lambda item: item[1][0]):
+            yield pair, rule
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -78,7 +82,7 @@ class Rules:
     def group_table(self, count: int) -> Bools:
         """(groups, groups): whether rules about groups allow a pair of them."""
         allowed = np.zeros((count, count), dtype=np.bool_)
-        for (a, b), rule in self._rules.items():
+        for (a, b), (_, rule) in self._rules.items():
             if a.is_group and b.is_group:
                 allowed[a.number, b.number] = allowed[b.number, a.number] = rule.allowed
         return allowed
@@ -95,7 +99,7 @@ class Rules:
         if not self._rules or len(pairs) == 0:
             return looked_at, clearances
         if self._sorted is None:
-            self._sorted = _as_sorted(self._rules)
+            self._sorted = _as_sorted(list(self))
         rules = self._sorted
         sides = ids[pairs], groups[pairs]
         for (a, b), rule in rules.with_groups:
@@ -120,7 +124,7 @@ class Rules:
         present = np.bincount(groups, minlength=count)
         busy = np.array([(~allowed[g] & (present > (np.arange(count) == g))).any() for g in range(count)], dtype=bool)
         out: Bools = ~busy[groups]
-        for (a, b), rule in self._rules.items():
+        for (a, b), (_, rule) in self._rules.items():
             if rule.allowed or (a.is_group and b.is_group):
                 continue
             for who in (a, b):
@@ -136,7 +140,7 @@ class Rules:
     def largest_clearances(self, ids: NDArray[np.int64], groups: NDArray[np.int64], clearance: float) -> Floats:
         """The largest clearance that any pair of each object may have."""
         largest = np.full(len(ids), clearance)
-        for (a, b), rule in self._rules.items():
+        for (a, b), (_, rule) in self._rules.items():
             if rule.allowed or rule.clearance is None:
                 continue
             for who in (a, b):
@@ -150,8 +154,8 @@ def _objects_in(item: tuple[Pair, Rule]) -> int:
     return sum(not who.is_group for who in item[0])
 
 
-def _as_sorted(rules: dict[Pair, Rule]) -> _Sorted:
-    items = sorted(rules.items(), key=_objects_in)
+def _as_sorted(rules: list[tuple[Pair, Rule]]) -> _Sorted:
+    items = sorted(rules, key=_objects_in)
     first = next((i for i, item in enumerate(items) if _objects_in(item) == 2), len(items))
     of_objects = items[first:]
     numbers = np.array([[who.number for who in pair] for pair, _ in of_objects], dtype=np.int64).reshape(-1, 2)

@@ -1,350 +1,60 @@
-"""One question about a world, followed from frame to frame.
-
-objects, poses ──BodyBoxes──> boxes, grown by half a clearance
-                                 │  broad phase: pairs that began and ended
-                                 ▼
-                 rules ──> pairs that are followed (PairSlots: what each remembers)
-                                 │  those with an object that moved
-                                 ▼
-                      hulls ──> trees ──> insides of solids ──> Frame
-"""
+"""One question about a world, followed from frame to frame, whatever interrupts a look."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from impinge.broadphase.pair_keys import Keys, as_pairs, change_to
-from impinge.convex.work import CLOSER_THAN, DISTANCE
-from impinge.geometry.cast import Bools, read_only
-from impinge.geometry.results import Distance
-from impinge.trees.answers import APART, MEETING
-from impinge.world import query
-from impinge.world.candidates import Candidates
-from impinge.world.contact_store import NO_CONTACTS, ContactStore
-from impinge.world.frame import Frame, FrameStatistics
-from impinge.world.hull_choice import hulls_are_worth_it, learn
-from impinge.world.hull_stage import NEAR, STILL_APART
-from impinge.world.narrow_stages import Asked, NarrowStages, Nearest
+from impinge.geometry.cast import read_only
+from impinge.world.frame import Frame
 from impinge.world.objects import Objects
-from impinge.world.pair_slots import PairSlots
-from impinge.world.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
-from impinge.world.red_stage import MEETING as FEATURES_MEET
+from impinge.world.pipeline import Counts, Look, Pipeline, Question
 from impinge.world.rules import Rules
 
 
-class Question(Enum):
-    COLLIDES = "collides"
-    CONTACTS = "contacts"
-    DISTANCE = "distance"
-    CLOSER_THAN = "closer_than"
-
-
-class Clock:
-    """Seconds of each stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def stage(self, name: str) -> None:
-        """What was done since the last stage belongs to this one."""
-        now = time.perf_counter()
-        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
-        self._last = now
-
-
-_NEVER = (-1, -1, -1.0)
-
-
-@dataclass
-class Counts:
-    """What the stages after the broad phase did in one frame."""
-
-    asked: int
-    hull_pairs: int = 0
-    apart_by_hulls: int = 0
-    apart_by_kept_planes: int = 0
-    green_green: int = 0
-    red_green: int = 0
-    red_red: int = 0
-    decided_by_features: int = 0
-    tree_pairs: int = 0
-    box_tests: int = 0
-    triangle_tests: int = 0
-    nested_pairs: int = 0
-
-
 class Tracker:
-    """What a world remembers for one question."""
+    """What a world remembers for one question: the last look whose frame was handed out, and a pipeline.
+
+    The pipeline only saves work, and is not kept unless it is whole: it is taken away before it is used, and put
+    back when all is done.  After an interruption there is none, and the next look begins with a new one.
+
+    What began and what ended refers to ``last``, which is set by one assignment when nothing is left to do but to hand
+    out the frame (see ``World.detect``).
+    """
 
     def __init__(self, question: Question, broadphase: str, hull_method: str | None) -> None:
-        self._question = question
-        self._use_hulls = hull_method is not None
-        self._choose_hulls = hull_method == "auto" and question is not Question.DISTANCE
-        self._walks = hull_method in ("vclip", "lin-canny")
-        self._candidates = Candidates(broadphase, "tight" if self._use_hulls else "vertices")
-        self._stages = NarrowStages(hull_method)
-        self._slots = PairSlots()
-        self._contacts = ContactStore()
-        self._yes: Keys = np.empty(0, dtype=np.int64)
-        self._seen = _NEVER
-        self._then = -1
-        self._last: Frame | None = None
-        self._still: Frame | None = None
-        """The frame after the last one, as long as nothing moves."""
+        self._options = question, broadphase, hull_method
+        self._pipeline: Pipeline | None = None
+        self.last: Look | None = None
+        self._still: Look | None = None
+        """The look after the last one, as long as nothing moves."""
 
-    def look(self, objects: Objects, rules: Rules, version: int, reach: float, now: int) -> Frame:
-        """The next frame.
-
-        ``now`` is the time of the last change of a pose.
-
-        ``version`` tells states of the rules apart.  Pairs may be ``reach`` apart, where no rule says otherwise.
-        """
-        if self._last is not None and now == self._then and self._seen == (objects.edits, version, reach):
-            if self._still is None:
-                self._still = _unchanged(self._last)
+    def look(self, objects: Objects, rules: Rules, reach: float, now: int) -> Look:
+        """The next one, see ``Pipeline.look``."""
+        last = self.last
+        if last is not None and last.time == now and last.state == (objects.edits, rules.version, reach):
+            if self._still is not last:
+                self._still = _unchanged(last)
             return self._still
-        try:
-            return self._look(objects, rules, version, reach, now)
-        except BaseException:
-            # Interrupted, or a question that some bodies do not support: what is remembered may be half of a frame.
-            self._slots = PairSlots()
-            self._seen = _NEVER
-            raise
-
-    def _look(self, objects: Objects, rules: Rules, version: int, reach: float, now: int) -> Frame:
-        clock = Clock()
-        state = objects.edits, version, reach
-        renewed, other_rules = self._seen != state, self._seen[1:] != state[1:]
-        moved = np.flatnonzero(objects.moved > self._then)
-        if renewed:
-            self._renew(objects, rules, reach)
-            self._seen = state
-        else:
-            self._candidates.move(objects, moved)
-        clock.stage("boxes")
-        keys = self._candidates.pairs()
-        clock.stage("broad phase")
-        pairs = self._numbers(objects, keys)
-        clearances = np.full(len(keys), reach)
-        if len(rules):
-            looked_at, ruled = rules.judged(objects.ids, objects.groups, pairs, reach)
-            if self._question is Question.CLOSER_THAN:
-                clearances = ruled
-            keys, pairs, clearances = keys[looked_at], pairs[looked_at], clearances[looked_at]
-        known = self._slots.follow(keys)
-        fresh = objects.moved[pairs] > self._then
-        ask = ~known | fresh[:, 0] | fresh[:, 1]
-        if other_rules and self._question in (Question.CLOSER_THAN, Question.DISTANCE):
-            ask[:] = True
-        clock.stage("rules")
-        asked = Asked(pairs, self._slots.slots, clearances).only(ask)
-        counts = self._answer(asked, clock)
-        frame, yes = self._framed(objects, keys, counts, len(moved), clock)
-        self._then, self._yes, self._last, self._still = now, yes, frame, None
-        return frame
-
-    def _renew(self, objects: Objects, rules: Rules, reach: float) -> None:
-        self._stages.prepare(objects)
-        ids, groups = objects.ids, objects.groups
-        takes_part = ~rules.left_out(ids, groups)
-        clearances = np.full(len(ids), reach)
-        if self._question is Question.CLOSER_THAN:
-            clearances = rules.largest_clearances(ids, groups, reach)
-        self._candidates.renew(objects, takes_part, clearances)
-
-    @staticmethod
-    def _numbers(objects: Objects, keys: Keys) -> NDArray[np.int64]:
-        """(k, 2) which objects these pairs of ids are."""
-        pairs: NDArray[np.int64] = as_pairs(keys)
-        if objects.next_id == len(objects):
-            return pairs  # none was ever removed
-        return np.searchsorted(objects.ids, pairs)
-
-    def _answer(self, asked: Asked, clock: Clock) -> Counts:
-        """Ask all stages about these pairs, and write the answers into their slots."""
-        counts = Counts(asked=len(asked))
-        if self._question is Question.DISTANCE:
-            self._measure(asked, counts, clock)
-        else:
-            self._decide(asked, counts, clock)
-        return counts
-
-    def _hulls(self, question: int, asked: Asked, counts: Counts, clock: Clock) -> tuple[Bools, Nearest]:
-        """Which pairs may be near enough, as far as hulls can tell; and distances of convex bodies, if asked for."""
-        near, nearest = np.ones(len(asked), dtype=np.bool_), Nearest.room_for(len(asked))
-        which = self._stages.both_convex(asked.pairs)
-        if self._use_hulls:
-            worth = np.isfinite(asked.clearances)
-            if self._choose_hulls:
-                worth &= hulls_are_worth_it(self._slots, asked.slots, self._stages.triangles(asked.pairs))
-            which |= worth
-        where = np.flatnonzero(which)
-        if len(where):
-            some = asked.only(where)
-            answers, found = self._stages.ask_hulls(question, some, self._slots)
-            near[where] = answers == NEAR
-            nearest.put(where, found)
-            counts.apart_by_kept_planes = int(np.count_nonzero(answers == STILL_APART))
-            if self._choose_hulls:
-                learn(self._slots, some.slots, answers == STILL_APART)
-        counts.hull_pairs = len(where)
-        counts.apart_by_hulls = int(np.count_nonzero(~near))
-        clock.stage("hulls")
-        return near, nearest
-
-    def _decide(self, asked: Asked, counts: Counts, clock: Clock) -> None:
-        """Yes or no."""
-        yes, _ = self._hulls(CLOSER_THAN, asked, counts, clock)
-        others = yes & self._stages.without_triangles(asked.pairs)
-        yes[others] = self._by_verbs(asked.only(others))
-        open_ = yes & ~others & ~self._stages.both_convex(asked.pairs)
-        if self._walks and self._question is not Question.CONTACTS:
-            open_ = self._red_against_red(asked, open_, counts, clock)
-        if self._question is Question.CONTACTS:
-            meeting, maybe = self._all_contacts(asked, yes & ~others, counts)
-        else:
-            meeting, maybe = self._trees(asked, open_, counts)
-        clock.stage("trees")
-        yes[open_] = meeting[open_]
-        maybe &= open_
-        maybe[maybe] = self._stages.maybe_nested(asked.pairs[maybe], self._candidates.tight)
-        counts.nested_pairs = int(np.count_nonzero(maybe))
-        if counts.nested_pairs:
-            yes[maybe] = self._stages.nested(asked.only(maybe))
-        clock.stage("nested")
-        self._slots.yes[asked.slots] = yes
-
-    def _red_against_red(self, asked: Asked, open_: Bools, counts: Counts, clock: Clock) -> Bools:
-        """Which pairs are still open after the features of their hulls that overlap were looked at."""
-        where = np.flatnonzero(open_)
-        if len(where) == 0:
-            return open_
-        kinds = self._stages.ask_features(asked.only(where), self._slots)
-        counts.green_green, counts.red_green = (
-            int(np.count_nonzero(kinds == kind)) for kind in (GREEN_GREEN, RED_GREEN)
-        )
-        counts.decided_by_features = int(np.count_nonzero(kinds == FEATURES_MEET))
-        counts.red_red = int(np.count_nonzero(kinds == RED_RED)) + counts.decided_by_features
-        clock.stage("features")
-        still = open_.copy()
-        still[where[kinds == FEATURES_MEET]] = False
-        return still
-
-    def _by_verbs(self, asked: Asked) -> list[bool]:
-        """One pair after the other, for bodies that the stages do not know."""
-        verbs: dict[Question, Any] = {
-            Question.COLLIDES: query.collides,
-            Question.CLOSER_THAN: query.closer_than,
-            Question.CONTACTS: query.contacts,  # says that it is Unsupported
-        }
-        found = []
-        for pair, clearance in zip(asked.pairs, asked.clearances.tolist(), strict=True):
-            a, b, pose_a, pose_b = self._stages.bodies(pair)
-            limit = (clearance,) if self._question is Question.CLOSER_THAN else ()
-            found.append(bool(verbs[self._question](a, b, *limit, pose_a, pose_b)))
+        pipeline = self._pipeline or Pipeline(*self._options)
+        self._pipeline = None
+        found = pipeline.look(objects, rules, reach, now, last)
+        self._pipeline = pipeline
         return found
 
-    def _trees(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
-        """Which of some pairs are near enough, and of which others one may be inside the other."""
-        meeting, maybe = np.zeros_like(which), np.zeros_like(which)
-        counts.tree_pairs = int(np.count_nonzero(which))
-        if counts.tree_pairs:
-            name = self._question.value
-            answers, _ = self._stages.ask_trees(name, asked.only(which), self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            meeting[which] = answers == MEETING
-            maybe[which] = answers == APART
-        return meeting, maybe
-
-    def _all_contacts(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
-        """As ``_trees``, and all contacts of these pairs are kept."""
-        meeting = np.zeros_like(which)
-        where = np.flatnonzero(which)
-        some = asked.only(where)
-        counts.tree_pairs = len(some)
-        if len(some):
-            found, ends = self._stages.ask_contacts(some, self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            columns = self._stages.contact_columns(some, found, ends)
-            meeting[where] = np.diff(ends, prepend=0) > 0
-        else:
-            columns = NO_CONTACTS
-        keys = self._slots.keys_of(asked.slots)
-        self._contacts.replace(keys, keys[where][columns[0][:, 0]], columns)
-        return meeting, ~meeting
-
-    def _measure(self, asked: Asked, counts: Counts, clock: Clock) -> None:
-        """Distances."""
-        convex = self._stages.both_convex(asked.pairs)
-        open_, nearest = self._hulls(DISTANCE, asked, counts, clock)
-        nearest.values[~open_ & ~convex] = np.inf
-        others = open_ & self._stages.without_triangles(asked.pairs)
-        for i in np.flatnonzero(others).tolist():
-            found = query.distance(*self._stages.bodies(asked.pairs[i]))
-            nearest.values[i] = found.value
-            nearest.points[i] = [*found.point_a, *found.point_b]
-            nearest.faces[i] = found.face_a, found.face_b
-        where = np.flatnonzero(open_ & ~others & ~convex)
-        some = asked.only(where)
-        counts.tree_pairs = len(some)
-        if len(some):
-            _, measured = self._stages.ask_trees("distance", some, self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            meeting = np.flatnonzero(measured.values == 0.0)
-            self._stages.put_common_points(some, measured, meeting)
-            clock.stage("trees")
-            maybe = measured.values > 0.0
-            maybe[maybe] = self._stages.maybe_nested(some.pairs[maybe], self._candidates.tight)
-            counts.nested_pairs = int(np.count_nonzero(maybe))
-            self._stages.put_nested(some, measured, np.flatnonzero(maybe))
-            nearest.put(where, measured)
-            clock.stage("nested")
-        slots = self._slots
-        slots.yes[asked.slots] = nearest.values <= asked.clearances
-        slots.values[asked.slots] = nearest.values
-        slots.points[asked.slots] = nearest.points
-        slots.faces[asked.slots] = nearest.faces
-
-    def _framed(self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock) -> tuple[Frame, Keys]:
-        """The frame, and its pairs."""
-        slots = self._slots.slots
-        yes = self._slots.yes[slots]
-        now = keys[yes]
-        began, ended, persist, _ = change_to(self._yes, now)
-        names = objects.name_by_id
-        if self._last is not None and len(ended):
-            # Those of this frame only: names of all that ever went would add up.
-            names = {i: self._last.names[i] for i in as_pairs(ended).ravel().tolist()} | names
-        contacts = self._contacts.of(now) if self._question is Question.CONTACTS else None
-        distance = self._distances(slots[yes]) if self._question is Question.DISTANCE else None
-        clock.stage("results")
-        statistics = FrameStatistics(
-            objects=len(objects), moved=moved, box_pairs=self._candidates.pair_count, looked_at=len(keys),
-            seconds=clock.seconds, **vars(counts),
-        )  # fmt: skip
-        all_, new, gone, old = (read_only(as_pairs(each)) for each in (now, began, ended, persist))
-        return Frame(self._question.value, all_, new, gone, old, contacts, distance, statistics, names), now
-
-    def _distances(self, slots: NDArray[np.int64]) -> Distance:
-        points, faces = self._slots.points[slots], self._slots.faces[slots]
-        return Distance(
-            self._slots.values[slots], points[:, :3].copy(), points[:, 3:].copy(), faces[:, 0].copy(),
-            faces[:, 1].copy(),
-        )  # fmt: skip
+    def hand_out(self, look: Look) -> None:
+        """Note that the frame is on its way to the caller."""
+        self.last = look
 
 
 _NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **vars(Counts(asked=0))}
 
 
-def _unchanged(last: Frame) -> Frame:
+def _unchanged(last: Look) -> Look:
     """Nothing moved: the same pairs, and none of them is new."""
-    none = read_only(np.empty((0, 2), dtype=np.int64))
-    statistics = replace(last.statistics, **_NOTHING_DONE)
-    return replace(last, began=none, ended=none, persist=last.pairs, statistics=statistics)
+    frame, none = last.frame, read_only(np.empty((0, 2), dtype=np.int64))
+    statistics = replace(frame.statistics, **_NOTHING_DONE)
+    still: Frame = replace(frame, began=none, ended=none, persist=frame.pairs, statistics=statistics)
+    return replace(last, frame=still)

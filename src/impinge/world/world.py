@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,27 +15,26 @@ from impinge.geometry.pose import as_pose
 from impinge.world.bodies import Body, require_body
 from impinge.world.frame import Frame
 from impinge.world.objects import Instance, Objects
+from impinge.world.one_user import OneUser
+from impinge.world.pipeline import Question
 from impinge.world.rules import Rule, Rules, Who
-from impinge.world.tracker import Question, Tracker
+from impinge.world.tracker import Tracker
 
 _QUESTIONS = {question.value: question for question in Question}
 
 
-class _OneThread:
-    """Held while a world is used.  (A tenth of a frame in which nothing moved went into contextlib.contextmanager.)"""
+def _is_id(value: object) -> TypeGuard[int]:
+    """Whether it is an integer (``True`` is one for Python)."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
 
-    def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(
-                "this World is being used by another thread; it belongs to one thread at a time (several worlds may"
-                " share their bodies)"
-            )
+class _State(NamedTuple):
+    """All that makes up a world.  Other objects or groups make another state."""
 
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+    objects: Objects
+    rules: Rules
+    groups: dict[str, int]
+    """Their numbers, by name."""
 
 
 class World:
@@ -54,6 +52,18 @@ class World:
         are not convex are left out, which is quicker for a single look.
 
     One world belongs to one thread at a time; several worlds may share their bodies.
+
+    Any call may be interrupted, by Ctrl-C (KeyboardInterrupt) or by any other exception, wherever it is.  Then it has
+    happened as a whole or not at all, which the world itself can tell, and all later answers are right; ``began`` and
+    ``ended`` refer to the last frame that was returned.  This is so because of three rules:
+
+    - A change is made by one step, and nothing is left to be done after it.  An object that comes or goes, with its
+      group and the rules about it, is one assignment of a new state; a rule is one entry of a dictionary; new poses are
+      written by one kernel, in which Python handles no signals.  All that can be computed or refused comes before.
+    - What makes kept answers invalid (the clock of poses, the version of the rules) is advanced *before* that step: if
+      it does not follow, some work is done in vain.
+    - What is kept between frames is out of the world's hands while it is used (``world.tracker``), and the guard
+      against other threads knows a call that is no more (``world.one_user``).
 
     >>> from impinge.lab.scenes.shapes import box
     >>> world, cube = World(), box(1, 1, 1)
@@ -78,17 +88,15 @@ class World:
         self._broadphase = broadphase
         self._hulls = hulls
         self._clearance = as_clearance(clearance)
-        self._objects = Objects()
-        self._rules = Rules()
-        self._groups: dict[str, int] = {}
+        self._state = _State(Objects(), Rules(), {})
         self._begin()
 
     def _begin(self) -> None:
         """What is not pickled."""
         self._trackers: dict[Question, Tracker] = {}
-        self._version = 0
         self._time = 0
-        self._alone = _OneThread()
+        """No pose has changed later than that."""
+        self._alone = OneUser()
 
     # --- objects
 
@@ -111,41 +119,50 @@ class World:
         if checked.shape != (4, 4):
             raise ValueError(f"pose: expected shape (4, 4), got {checked.shape}")
         with self._alone:
+            objects, rules, groups = self._state
             called = self._free_name() if name is None else self._new_name(name)
             if group == called:
                 raise ValueError(f"{called!r} cannot be the name of an object and of its group")
-            number = 0 if group is None else self._group_number(group)
+            if group is not None:
+                groups = self._groups_with(group)
+            number = 0 if group is None else groups[group]
             self._time += 1
-            return self._objects.add(body, checked, called, number, bool(fixed), self._time)
+            more = objects.with_one_more(body, checked, called, number, bool(fixed), self._time)
+            self._state = _State(more, rules, groups)
+            return objects.next_id
 
     def _free_name(self) -> str:
-        name = f"object {self._objects.next_id}"
-        while name in self._objects.by_name or name in self._groups:
+        objects, _, groups = self._state
+        name = f"object {objects.next_id}"
+        while name in objects.by_name or name in groups:
             name += "'"
         return name
 
     def _new_name(self, name: str) -> str:
         if not isinstance(name, str):
             raise ValueError(f"name is {name!r}; it must be a string")
-        if name in self._objects.by_name:
+        if name in self._state.objects.by_name:
             raise ValueError(f"there is an object with the name {name!r} already")
-        if name in self._groups:
+        if name in self._state.groups:
             raise ValueError(f"{name!r} is the name of a group; objects need other names")
         return name
 
-    def _group_number(self, group: str) -> int:
+    def _groups_with(self, group: str) -> dict[str, int]:
+        """All groups, and this one."""
         if not isinstance(group, str):
             raise ValueError(f"group is {group!r}; it must be a string")
-        if group not in self._groups:
-            if group in self._objects.by_name:
-                raise ValueError(f"{group!r} is the name of an object; groups need other names")
-            self._groups[group] = len(self._groups) + 1
-        return self._groups[group]
+        groups = self._state.groups
+        if group in groups:
+            return groups
+        if group in self._state.objects.by_name:
+            raise ValueError(f"{group!r} is the name of an object; groups need other names")
+        return groups | {group: len(groups) + 1}
 
     def _number(self, who: str | int) -> int:
         """Where an object stands, given its name or id."""
-        identity = self._objects.by_name.get(who) if isinstance(who, str) else who
-        number = self._objects.number_of(int(identity)) if isinstance(identity, int | np.integer) else -1
+        objects = self._state.objects
+        identity = objects.by_name.get(who) if isinstance(who, str) else who
+        number = objects.number_of(int(identity)) if _is_id(identity) else -1
         if number < 0:
             raise KeyError(f"there is no object {who!r}")
         return number
@@ -154,58 +171,64 @@ class World:
         """Remove an object, by name or id; rules about it are forgotten."""
         with self._alone:
             number = self._number(who)
-            self._rules.forget(int(self._objects.ids[number]))
-            self._objects.remove(number)
+            objects, rules, groups = self._state
+            rules = rules.without(int(objects.ids[number]))
+            self._state = _State(objects.without(number), rules, groups)
 
     def move(self, who: str | int, pose: ArrayLike) -> None:
         """Put an object, by name or id, into another pose."""
         with self._alone:
             number = self._number(who)
-            if self._objects.fixed[number]:
-                raise ValueError(f"{self._objects.names[number]!r} is fixed and cannot be moved")
+            objects = self._state.objects
+            if objects.fixed[number]:
+                raise ValueError(f"{objects.names[number]!r} is fixed and cannot be moved")
             self._place(np.array([number]), as_pose(pose, "pose", check=False)[None])
 
     def set_poses(self, poses: ArrayLike, who: list[str] | list[int] | None = None) -> None:
         """New poses (n, 4, 4) of all objects that are not fixed, in the order of their ids; or of those in ``who``."""
         with self._alone:
+            objects = self._state.objects
             if who is None:
-                numbers = self._objects.movable
+                numbers = objects.movable
             else:
                 numbers = np.array([self._number(each) for each in who], dtype=np.int64)
-                if (still := self._objects.fixed[numbers]).any():
-                    raise ValueError(f"{self._objects.names[numbers[still][0]]!r} is fixed and cannot be moved")
+                if (still := objects.fixed[numbers]).any():
+                    raise ValueError(f"{objects.names[numbers[still][0]]!r} is fixed and cannot be moved")
             self._place(numbers, as_pose(poses, "poses", check=False))
 
     def _place(self, numbers: Any, poses: Floats) -> None:
         if poses.shape != (len(numbers), 4, 4):
             raise ValueError(f"poses: expected shape ({len(numbers)}, 4, 4), one for each object, got {poses.shape}")
-        if self._objects.place(numbers, poses, self._time + 1):
-            self._time += 1
+        before = self._time
+        self._time = before + 1
+        if self._state.objects.place(numbers, poses, self._time) == 0:
+            self._time = before
 
     def __len__(self) -> int:
-        return len(self._objects)
+        return len(self._state.objects)
 
     def __getitem__(self, who: str | int) -> Instance:
         return self._instance(self._number(who))
 
     def __contains__(self, who: object) -> bool:
+        objects = self._state.objects
         if isinstance(who, str):
-            return who in self._objects.by_name
-        return isinstance(who, int | np.integer) and self._objects.number_of(int(who)) >= 0
+            return who in objects.by_name
+        return _is_id(who) and objects.number_of(int(who)) >= 0
 
     def __iter__(self) -> Iterator[Instance]:
         """All objects, in the order of their ids."""
         return (self._instance(number) for number in range(len(self)))
 
     def _instance(self, number: int) -> Instance:
-        objects = self._objects
+        objects, _, groups = self._state
         group = int(objects.groups[number])
         return Instance(
             id=int(objects.ids[number]),
             name=objects.names[number],
             body=objects.shapes[number].body,
             pose=objects.poses[number].copy(),
-            group=next((name for name, value in self._groups.items() if value == group), None),
+            group=next((name for name, value in groups.items() if value == group), None),
             fixed=bool(objects.fixed[number]),
         )
 
@@ -228,13 +251,13 @@ class World:
             first, second = self._who(a), self._who(b)
             if first == second and not first.is_group:
                 raise ValueError(f"{a!r} is one object, and a rule is about two")
-            self._rules.set(first, second, rule)
-            self._version += 1
+            self._state.rules.set(first, second, rule)
 
     def _who(self, who: str | int) -> Who:
-        if isinstance(who, str) and who in self._groups:
-            return Who(True, self._groups[who])
-        return Who(False, int(self._objects.ids[self._number(who)]))
+        objects, _, groups = self._state
+        if isinstance(who, str) and who in groups:
+            return Who(True, groups[who])
+        return Who(False, int(objects.ids[self._number(who)]))
 
     @property
     def clearance(self) -> float:
@@ -268,18 +291,21 @@ class World:
         if question is Question.CLOSER_THAN:
             reach = self._clearance
         elif question is Question.DISTANCE:
-            reach = np.inf if within is None else as_clearance(within)
+            reach = np.inf if within is None else as_clearance(within, "within")
         with self._alone:
             tracker = self._trackers.get(question)
             if tracker is None:
                 tracker = self._trackers[question] = Tracker(question, self._broadphase, self._hulls)
-            return tracker.look(self._objects, self._rules, self._version, reach, self._time)
+            look = tracker.look(self._state.objects, self._state.rules, reach, self._time)
+        # One line, and no call that might be interrupted between the note and the caller.
+        return tracker.hand_out(look) or look.frame  # type: ignore[func-returns-value]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the bodies' triangles, in a form that JSON can hold."""
-        bodies = list(dict.fromkeys(shape.body for shape in self._objects.shapes))
+        objects, rules, numbers = self._state
+        bodies = list(dict.fromkeys(shape.body for shape in objects.shapes))
         number = {id(body): i for i, body in enumerate(bodies)}
-        groups = {value: name for name, value in self._groups.items()}
+        groups = {value: name for name, value in numbers.items()}
 
         def called(who: Who) -> dict[str, Any]:
             return {"group": groups[who.number]} if who.is_group else {"object": who.number}
@@ -298,13 +324,13 @@ class World:
             ],
             "rules": [
                 {"a": called(a), "b": called(b), "allowed": rule.allowed, "clearance": rule.clearance}
-                for (a, b), rule in self._rules
+                for (a, b), rule in rules
             ],
         }  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_trackers", "_version", "_time", "_alone"):  # found again, or no longer of use
+        for name in ("_trackers", "_time", "_alone"):  # found again, or no longer of use
             del state[name]
         return state
 
@@ -313,4 +339,5 @@ class World:
         self._begin()
 
     def __repr__(self) -> str:
-        return f"World({len(self)} objects, {len(self._groups)} groups, {len(self._rules)} rules)"
+        objects, rules, groups = self._state
+        return f"World({len(objects)} objects, {len(groups)} groups, {len(rules)} rules)"
