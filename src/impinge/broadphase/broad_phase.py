@@ -24,6 +24,7 @@ from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
 from impinge.geometry.cast import Floats, read_only, real_array
+from impinge.geometry.float_errors import default_float_errors
 
 Ids = NDArray[np.int64]
 
@@ -117,6 +118,7 @@ class BroadPhase(ABC):
     def statistics(self) -> Statistics:
         """What the last update took."""
 
+    @default_float_errors
     def add(self, boxes: ArrayLike, *, fixed: bool = False) -> np.int64 | Ids:
         """Add objects, given their boxes (n, 2, 3): low corner, high corner.
 
@@ -160,6 +162,12 @@ class BroadPhase(ABC):
         If this is interrupted, the boxes may have moved already; the next update then tells what changed since the one
         before.
         """
+        changes, last = self._updated(boxes, ids)
+        # One line, and no call that might be interrupted between the note and the caller.
+        return self._finish(last) or changes  # type: ignore[func-returns-value]
+
+    @default_float_errors
+    def _updated(self, boxes: ArrayLike | None, ids: ArrayLike | None) -> tuple[Changes, LastUpdate]:
         if boxes is None and ids is not None:
             raise ValueError("ids without boxes: say where they are")
         rows = None if boxes is None else as_box_rows(boxes)
@@ -176,9 +184,7 @@ class BroadPhase(ABC):
         change = self._advance(edit)
         if not known.fits:
             change = change_to(known.keys, change.now)
-        changes = Changes.of(change)
-        # One line, and no call that might be interrupted between the note and the caller.
-        return self._finish(LastUpdate(change.now, self._ids, fits=True)) or changes  # type: ignore[func-returns-value]
+        return Changes.of(change), LastUpdate(change.now, self._ids, fits=True)
 
     def _finish(self, last: LastUpdate) -> None:
         self._last = last
@@ -193,10 +199,12 @@ class BroadPhase(ABC):
         """Ids of all pairs that overlapped at the last update, (k, 2), smaller id first, sorted."""
         return as_pairs(self._last.keys)  # type: ignore[no-any-return]
 
+    @default_float_errors
     def overlapping(self, box: ArrayLike) -> Ids:
         """Ids of the objects whose boxes, as they are now, overlap this one up to the margin; ascending."""
         return self._ids[overlap_one(self._rows, as_box_row(box), self._margin)]
 
+    @default_float_errors
     def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
         """Ids of the objects whose boxes, as they are now, are touched by a ray, ascending.
 

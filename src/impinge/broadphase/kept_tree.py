@@ -22,6 +22,7 @@ from impinge.broadphase.pair_keys import Keys, PairChange, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
 from impinge.broadphase.tree_queries import near_ray, touched_by_boxes
 from impinge.geometry.cast import Floats
+from impinge.geometry.float_errors import default_float_errors
 
 _FEW = 16
 _FEW_IN = 32
@@ -142,6 +143,7 @@ class KeptTree(BroadPhase):
             tested += more
         return keys[:found], tested
 
+    @default_float_errors
     def overlapping(self, box: ArrayLike) -> Ids:
         if not self._is_current:  # the tree does not know all of them yet
             return super().overlapping(box)
@@ -154,6 +156,7 @@ class KeptTree(BroadPhase):
         found: Ids = self._ids[np.sort(np.concatenate([touched, near]))]
         return found
 
+    @default_float_errors
     def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
         if not self._is_current:
             return super().along_ray(origin, direction, length)

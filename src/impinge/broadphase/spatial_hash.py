@@ -34,6 +34,7 @@ from impinge.broadphase.hash_levels import (
 from impinge.broadphase.pair_keys import PairChange, change_by, change_to
 from impinge.broadphase.standard_hash import hash_all
 from impinge.geometry.cast import Floats, real_array
+from impinge.geometry.float_errors import default_float_errors
 
 _FEW_EVERYWHERE = 8
 """So many boxes may be close to all others before resolutions are chosen anew."""
@@ -82,6 +83,7 @@ class SpatialHash(BroadPhase):
         As for all broad phases.
     """
 
+    @default_float_errors
     def __init__(
         self,
         *,

@@ -23,6 +23,7 @@ from impinge.convex.cube_map import cube_map, squares_along
 from impinge.convex.features import FeatureGraph, feature_graph
 from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import Floats
+from impinge.geometry.float_errors import default_float_errors
 from impinge.jit import inlined
 from impinge.memory import address_of, table
 
@@ -135,15 +136,19 @@ class Handle:
     def need_cells(self) -> Handle:
         """With Voronoi cells."""
         if self.cells is None:
-            cells = voronoi_cells(self._hull)
-            planes = _in_units(cells.planes, feature_graph(self._hull).exponent)
-            columns = (cells.features, planes, cells.beyond, cells.vertex_starts, cells.face_starts)
-            self._header[[_CELLS, _FIRST_EDGE, _INSIDE_SHIFT]] = len(planes), cells.first_edge, cells.inside_shift
-            self._put(_CELLS_AT, *columns)
-            graph = self.features
-            shared = (graph.points, graph.edge_vertices, graph.face_starts, graph.face_vertices)
-            self.cells = BodyCells(*shared, *columns, cells.first_edge, cells.inside_shift, graph.centre)
+            self._find_cells()
         return self
+
+    @default_float_errors
+    def _find_cells(self) -> None:
+        cells = voronoi_cells(self._hull)
+        planes = _in_units(cells.planes, feature_graph(self._hull).exponent)
+        columns = (cells.features, planes, cells.beyond, cells.vertex_starts, cells.face_starts)
+        self._header[[_CELLS, _FIRST_EDGE, _INSIDE_SHIFT]] = len(planes), cells.first_edge, cells.inside_shift
+        self._put(_CELLS_AT, *columns)
+        graph = self.features
+        shared = (graph.points, graph.edge_vertices, graph.face_starts, graph.face_vertices)
+        self.cells = BodyCells(*shared, *columns, cells.first_edge, cells.inside_shift, graph.centre)
 
 
 def handle_of(hull: ConvexHull) -> Handle:

@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from impinge.geometry.cast import Bools, Floats, Ints, as_points, read_only
+from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.hull import hull_in_plane
 from impinge.geometry.integers import newell_normal
 from impinge.geometry.memo import Memo
@@ -133,6 +134,7 @@ class ConvexHull(Memo):
         """
         return self.memo("neighbours", _neighbours)
 
+    @default_float_errors
     def validate(self) -> None:
         """Check exactly, from scratch, all that is promised about the shape; a ValueError names what is wrong."""
         from impinge.convex.validate import validate
@@ -160,6 +162,7 @@ def _restore(*values: Any) -> ConvexHull:
     return hull  # type: ignore[no-any-return]
 
 
+@default_float_errors
 def _hull_of_points(points: ArrayLike) -> ConvexHull:
     given = as_points(points, "points")
     if len(given) == 0:

@@ -28,6 +28,7 @@ from impinge.convex.work import (
     Workspace,
 )
 from impinge.geometry.cast import Bools, Floats
+from impinge.geometry.float_errors import default_float_errors
 from impinge.memory import address_of
 
 METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
@@ -98,6 +99,7 @@ class ConvexSearch:
         self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.int8), values, points, features)
         return values, points, features
 
+    @default_float_errors
     def penetration(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Depths (k,), directions (k, 3), deepest points (k, 6), and certain bounds of the depths (k, 2)."""
         from impinge.convex import epa

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from impinge.geometry.float_errors import default_float_errors
+
 Derived = TypeVar("Derived")
 Owner = TypeVar("Owner", bound="Memo")
 
@@ -30,5 +32,5 @@ class Memo:
             pass
         with self._lock:
             if key not in self._memo:
-                self._memo[key] = make(self)
+                self._memo[key] = default_float_errors(make)(self)
             return self._memo[key]  # type: ignore[no-any-return]

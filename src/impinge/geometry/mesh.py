@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from impinge.errors import Unsupported
 from impinge.geometry import mass, topology
 from impinge.geometry.cast import Floats, Ints, as_points, as_polygons, read_only, real_array
+from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.integers import determinant_sign
 from impinge.geometry.memo import Memo
 from impinge.geometry.pose import posed_vertices
@@ -44,6 +45,7 @@ class Mesh(Memo):
     """(m,) int32, read-only: the caller's polygon that each triangle comes from."""
     solid: bool
 
+    @default_float_errors
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | Sequence[Sequence[int]], solid: bool = False) -> None:
         points = as_points(vertices, "vertices").copy()
         corners, starts = as_polygons(faces, "faces", len(points))
@@ -157,6 +159,7 @@ class Mesh(Memo):
 
         return self.memo("diagnosis", diagnose)
 
+    @default_float_errors
     def repair(self, weld: float | Literal["auto"] | None = None) -> Repair:
         """Mend what can be mended: a ``Repair`` with the new mesh, the faces it comes from, and what was done.
 
@@ -191,6 +194,7 @@ class Mesh(Memo):
             return mended
         return mesh_of_arrays(mended.vertices, mended.faces, mended.polygon, solid)
 
+    @default_float_errors
     def transformed(self, matrix: ArrayLike, solid: bool | None = None) -> Mesh:
         """A new mesh with an invertible affine (4, 4) matrix baked in: scale, shear and mirror are welcome.
 

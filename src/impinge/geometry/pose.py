@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from impinge.constants import LARGEST_COORDINATE, ROTATION_TOLERANCE
 from impinge.geometry.cast import Bools, Floats, place_of_first, read_only, real_array, require_in_range
+from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.integers import determinant_sign
 
 IDENTITY: Floats = read_only(np.eye(4))
@@ -48,6 +49,7 @@ def posed_vertices(pose: Floats, vertices: Floats) -> Floats:
     return world
 
 
+@default_float_errors
 def _are_rigid(array: Floats) -> Bools:
     with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN compare as they should: not rigid
         return np.asarray(is_rigid([[array[..., i, j] for j in range(4)] for i in range(4)]))
@@ -74,6 +76,7 @@ def is_rigid(entries: Any) -> Any:
     )
 
 
+@default_float_errors
 def _refuse(array: Floats, what: str) -> None:
     """Raise the ValueError that names the first bad pose and what is wrong with it."""
     finite = np.isfinite(array)

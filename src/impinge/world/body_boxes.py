@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.convex.body import handle_of, radius_of
 from impinge.convex.hull import ConvexHull
 from impinge.geometry.cast import Floats
+from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
 from impinge.memory import address_of
@@ -48,6 +49,7 @@ class BodyBoxes:
     [[[3.536, 0.0, 0.0], [4.95, 1.0, 0.0]]]
     """
 
+    @default_float_errors
     def __init__(self, bodies: Iterable[Body], *, kind: str = "tight", axes: ArrayLike | None = None) -> None:
         if isinstance(bodies, Mesh | ConvexHull | ConvexPieces) or not isinstance(bodies, Iterable):
             raise ValueError(f"bodies: expected a sequence of bodies, got {type(bodies).__name__}")
@@ -66,6 +68,7 @@ class BodyBoxes:
     def __len__(self) -> int:
         return len(self.bodies)
 
+    @default_float_errors
     def boxes(self, poses: ArrayLike, which: ArrayLike | None = None) -> Floats:
         """(n, 2, 3) the low and the high corner of each body's box, for poses (n, 4, 4).
 

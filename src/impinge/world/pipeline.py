@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from impinge.broadphase.pair_keys import Keys, as_pairs, change_to
 from impinge.convex.work import CLOSER_THAN, DISTANCE
 from impinge.geometry.cast import Bools, read_only
+from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.results import Distance
 from impinge.trees.answers import APART, MEETING
 from impinge.world import query
@@ -112,6 +113,7 @@ class Pipeline:
         self._seen = _NEVER
         self._then = -1
 
+    @default_float_errors
     def look(self, objects: Objects, rules: Rules, reach: float, now: int, last: Look | None) -> Look:
         """At all objects; the frame tells what has changed since the ``last`` one.
 
