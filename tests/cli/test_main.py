@@ -177,7 +177,7 @@ def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run)
     assert str(cache_directory) in result.stdout
 
 
-def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch, run) -> None:
     from impinge import kernel_cache
     from impinge.world import warmup
 
