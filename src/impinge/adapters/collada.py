@@ -55,6 +55,7 @@ class _Reader:
         self.source = source
         self.by_id = {element.get("id", ""): element for element in root.iter() if element.get("id")}
         self.geometries: dict[str, Geometry | None] = {}
+        self.coordinates: dict[ElementTree.Element, Floats] = {}  # by <source>
 
     def instances(self) -> list[Instance]:
         shown = self.root.find("{*}scene/{*}instance_visual_scene")
@@ -114,20 +115,27 @@ class _Reader:
             faces_of.setdefault(source, []).extend(_faces(primitive, kind, columns))
         return [Geometry(vertices_of[source], faces) for source, faces in faces_of.items() if faces]
 
-    def _positions(self, vertices: ElementTree.Element) -> Floats:
-        position = next((item for item in vertices.findall("{*}input") if item.get("semantic") == "POSITION"), None)
+    def _positions(self, element: ElementTree.Element) -> Floats:
+        position = next((item for item in element.findall("{*}input") if item.get("semantic") == "POSITION"), None)
         if position is None:
             raise ValueError("a vertices element has no POSITION input")
         source = self._target(position)
-        accessor = source.find("{*}technique_common/{*}accessor")
-        stride = int(accessor.get("stride", "1")) if accessor is not None else 3
-        offset = int(accessor.get("offset", "0")) if accessor is not None else 0
-        values = floats_in(source.findtext("{*}float_array") or "")
-        count = int(accessor.get("count", "0")) if accessor is not None else len(values) // 3
-        if stride < 3 or min(count, offset) < 0 or offset + stride * count > len(values):
-            raise ValueError(f"the source {source.get('id')!r} is too short or has no three coordinates")
-        self.source.take(24 * count, "its vertices")  # several geometries may show the same ones
-        return values[offset : offset + stride * count].reshape(count, stride)[:, :3]
+        if source not in self.coordinates:
+            self.coordinates[source] = _coordinates(source)
+        vertices = self.coordinates[source]
+        self.source.take(vertices.nbytes, "its vertices")  # several geometries may show the same ones
+        return vertices
+
+
+def _coordinates(source: ElementTree.Element) -> Floats:
+    accessor = source.find("{*}technique_common/{*}accessor")
+    stride = int(accessor.get("stride", "1")) if accessor is not None else 3
+    offset = int(accessor.get("offset", "0")) if accessor is not None else 0
+    values = floats_in(source.findtext("{*}float_array") or "")
+    count = int(accessor.get("count", "0")) if accessor is not None else len(values) // 3
+    if stride < 3 or min(count, offset) < 0 or offset + stride * count > len(values):
+        raise ValueError(f"the source {source.get('id')!r} is too short or has no three coordinates")
+    return values[offset : offset + stride * count].reshape(count, stride)[:, :3]
 
 
 def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[list[int]]:

@@ -35,12 +35,17 @@ class _Property:
 class _Element:
     name: str
     count: int
-    properties: list[_Property] = field(default_factory=list)
+    by_name: dict[str, _Property] = field(default_factory=dict)
+
+    @property
+    def properties(self) -> list[_Property]:
+        """In the order of the file."""
+        return list(self.by_name.values())
 
     def add(self, new: _Property) -> None:
-        if any(new.name == p.name for p in self.properties):
+        if new.name in self.by_name:
             raise ValueError(f"its header gives element {self.name!r} two properties {new.name[:60]!r}")
-        self.properties.append(new)
+        self.by_name[new.name] = new
 
 
 Column = NDArray[Any] | list[NDArray[Any]]
@@ -88,7 +93,8 @@ def _geometry(columns: dict[str, dict[str, Column]]) -> Geometry:
 
 def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
     order = ""
-    elements: list[_Element] = []
+    elements: dict[str, _Element] = {}
+    latest: _Element | None = None
     position = 0
     while True:
         end = data.find(b"\n", position)
@@ -102,15 +108,15 @@ def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
             case ["format", ("ascii" | "binary_little_endian" | "binary_big_endian") as name, _]:
                 order = {"ascii": "ascii", "binary_little_endian": "<", "binary_big_endian": ">"}[name]
             case ["element", name, count] if count.isdecimal():
-                if any(name == element.name for element in elements):
+                if name in elements:
                     raise ValueError(f"its header has two elements {name[:60]!r}")
-                elements.append(_Element(name, int(count)))
-            case ["property", "list", count_kind, kind, name] if elements:
-                elements[-1].add(_Property(name, _type(kind), _type(count_kind)))
-            case ["property", kind, name] if elements:
-                elements[-1].add(_Property(name, _type(kind)))
+                elements[name] = latest = _Element(name, int(count))
+            case ["property", "list", count_kind, kind, name] if latest:
+                latest.add(_Property(name, _type(kind), _type(count_kind)))
+            case ["property", kind, name] if latest:
+                latest.add(_Property(name, _type(kind)))
             case ["end_header"] if order:
-                return order, elements, data[position:]
+                return order, list(elements.values()), data[position:]
             case ["ply"] | ["comment", *_] | ["obj_info", *_] | []:
                 pass
             case _:
@@ -185,9 +191,10 @@ def _equal_rows(element: _Element, body: bytes, start: int, order: str) -> NDArr
             lengths[p.name] = length
             fields.append((p.name + " length", order + p.count_kind))
             fields.append((p.name, order + p.kind, (length,)))
+            position += np.dtype(p.count_kind).itemsize + length * np.dtype(p.kind).itemsize
         else:
             fields.append((p.name, order + p.kind))
-        position = start + np.dtype(fields).itemsize
+            position += np.dtype(p.kind).itemsize
     row = np.dtype(fields)
     if start + row.itemsize * element.count > len(body):
         return None
