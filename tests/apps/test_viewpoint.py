@@ -56,3 +56,13 @@ def test_a_contact_as_large_as_the_parts_does_not_make_them_small() -> None:
     """It was framed with the diagonal of its box to all sides."""
     rim = touching([[-2, -1, -1], [2, 1, 1]], [[-2, 1, 1], [2, -1, -1]])
     assert best_camera(scene(), rim, *SIZE).span <= 1.25 * np.linalg.norm([2, 2, 2])
+
+
+@pytest.mark.parametrize("kind", FindingKind)
+def test_tiny_parts_fill_the_picture(kind: FindingKind) -> None:
+    """Squares of their sizes vanish: the picture of a nested one was of height 0."""
+    tiny = 2.0**-800
+    cube = box(tiny, tiny, tiny)
+    small = Scene.of(Assembly((Part("a", cube, np.eye(4)), Part("b", cube, np.eye(4)))))
+    finding = Finding(kind, "a", "b", 0.0, np.zeros(3), np.empty((0, 2, 3)), "")
+    assert tiny < best_camera(small, finding, *SIZE).span < 10.0 * tiny

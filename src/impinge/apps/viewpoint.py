@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from impinge.apps.clash import Finding, FindingKind
@@ -62,7 +64,7 @@ def _window(finding: Finding, camera: Camera) -> Camera:
     """The contact alone, as far as it is in the picture: the directions are judged on it."""
     ends = finding.segments.reshape(-1, 3)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    contact = 1.1 * float(np.linalg.norm(high - low))
+    contact = 1.1 * _diagonal(low, high)
     side = min(_WINDOW, camera.height)
     if contact > camera.span:
         return camera.resized(side * camera.width // camera.height, side)
@@ -72,20 +74,24 @@ def _window(finding: Finding, camera: Camera) -> Camera:
 def _framing(scene: Scene, finding: Finding) -> tuple[Floats, float]:
     """Centre and span: the contact with the smaller of the two parts around it."""
     boxes = [scene.box([name]) for name in (finding.part_a, finding.part_b)]
-    low, high = min(boxes, key=lambda box: float(np.linalg.norm(box[1] - box[0])))
+    low, high = min(boxes, key=lambda box: _diagonal(*box))
     ends = finding.segments.reshape(-1, 3) if len(finding.segments) else finding.where[None]
-    contact = float(np.linalg.norm(ends.max(axis=0) - ends.min(axis=0)))
-    part = float(np.linalg.norm(high - low))
+    contact = _diagonal(ends.min(axis=0), ends.max(axis=0))
+    part = _diagonal(low, high)
     if finding.kind is FindingKind.NESTED:
         # Enough of the outer part to recognise it.
         outer = boxes[1]
-        return (finding.where + (outer[0] + outer[1]) / 2.0) / 2.0, 1.1 * float(np.linalg.norm(outer[1] - outer[0]))
-    whole = max(float(np.linalg.norm(box[1] - box[0])) for box in boxes)
+        return (finding.where + (outer[0] + outer[1]) / 2.0) / 2.0, 1.1 * _diagonal(*outer) or 1.0
+    whole = max(_diagonal(*box) for box in boxes)
     centre = (finding.where + np.clip(finding.where, low, high) + (low + high) / 2.0) / 3.0
     if finding.kind is FindingKind.EQUAL:
         return centre, 2.5 * part or 1.0
     # Around a contact as large as the parts there is nothing to see.
     return centre, min(max(1.9 * contact, 1.25 * part, min(2.0 * part, 0.8 * whole)), 1.25 * whole) or 1.0
+
+
+def _diagonal(low: Floats, high: Floats) -> float:
+    return math.hypot(*(high - low))  # squares of tiny lengths would vanish
 
 
 def depth_bias(camera: Camera) -> np.float32:
