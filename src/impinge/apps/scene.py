@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,6 +78,11 @@ class Scene:
         """The lowest and the highest corner of some parts."""
         boxes = self.clusters.boxes[self.clusters_of(names)]
         return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+
+    def reach(self, names: Sequence[str], centre: Floats) -> float:
+        """How far some parts reach from a point, to within the size of a cluster."""
+        away = np.abs(self.clusters.boxes[self.clusters_of(names)] - centre).max(axis=1)
+        return max(math.hypot(*each) for each in away.tolist())
 
 
 def _normals(vertices: Floats, faces: Ints) -> Floats:

@@ -86,8 +86,10 @@ def _framing(scene: Scene, finding: Finding) -> tuple[Floats, float]:
     centre = (finding.where + np.clip(finding.where, low, high) + (low + high) / 2.0) / 3.0
     if finding.kind is FindingKind.EQUAL:
         return centre, 2.5 * part or 1.0
-    # Around a contact as large as the parts there is nothing to see.
-    return centre, min(max(1.9 * contact, 1.25 * part, min(2.0 * part, 0.8 * whole)), 1.25 * whole) or 1.0
+    enough = max(1.9 * contact, 1.25 * part, min(2.0 * part, 0.8 * whole))
+    # Where both parts are in the picture, from whichever direction, a larger one only makes them small.
+    all_of_both = 2.1 * scene.reach((finding.part_a, finding.part_b), centre)
+    return centre, min(enough, all_of_both) or 1.0
 
 
 def _diagonal(low: Floats, high: Floats) -> float:
