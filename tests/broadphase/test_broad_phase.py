@@ -223,3 +223,12 @@ def test_the_largest_ids_fit_into_keys(broad: BroadPhase) -> None:
     broad.add([cube(0), cube(1), cube(2)])
     assert broad.update().pairs.tolist() == [[MOST_IDS - 3, MOST_IDS - 2], [MOST_IDS - 2, MOST_IDS - 1]]
     assert len(broad.update([cube(0), cube(3), cube(6)]).ended) == 2
+
+
+def test_a_bool_is_no_id(broad: BroadPhase) -> None:
+    """Numpy takes True for 1 where it stands beside numbers."""
+    broad.add([cube(0), cube(1), cube(2)])
+    for ids in (True, [True], [True, 2], [2, np.True_], np.array([True])):
+        with pytest.raises(ValueError, match="ids: expected integers"):
+            broad.remove(ids)
+    assert len(broad) == 3

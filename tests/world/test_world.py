@@ -311,6 +311,28 @@ def test_pickles_and_dictionaries() -> None:
     assert copy.add(CUBE) == 3
 
 
+def test_a_bool_is_no_id() -> None:
+    """For Python True is 1."""
+    world = World()
+    for x in (0.0, 0.5, 3.0):
+        world.add(CUBE, at(x))
+    assert True not in world
+    for call in (
+        lambda: world.move(True, at(7.0)),
+        lambda: world.remove(False),
+        lambda: world[True],
+        lambda: world.allow(True, 0),
+        lambda: world.forbid(0, True),
+        lambda: world.set_poses(np.stack([at(7.0)]), [True]),
+    ):
+        with pytest.raises(KeyError, match=r"there is no object (True|False)"):
+            call()
+    frame = world.detect()
+    assert (0, 1) in frame
+    assert (False, True) not in frame
+    assert (0, True) not in frame
+
+
 def test_one_thread_at_a_time() -> None:
     world = World()
     world.add(CUBE)

@@ -23,7 +23,7 @@ from impinge.broadphase.boxes import as_box_row, as_box_rows, overlap_one
 from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
-from impinge.geometry.cast import Floats, read_only, real_array
+from impinge.geometry.cast import Floats, as_ids, read_only, real_array
 from impinge.geometry.float_errors import default_float_errors
 
 Ids = NDArray[np.int64]
@@ -235,11 +235,9 @@ class BroadPhase(ABC):
 
     def _numbers_of(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Where these ids stand among the objects; each must be there, and once."""
-        wanted = np.atleast_1d(np.asarray(ids))
+        wanted = as_ids(ids if np.ndim(ids) else [ids], "ids")
         if wanted.size == 0:
-            return np.empty(0, dtype=np.int64)
-        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
-            raise ValueError(f"ids: expected integers of shape (n,), got {wanted.dtype} of shape {wanted.shape}")
+            return wanted
         numbers = np.searchsorted(self._ids, wanted)
         known = numbers < len(self._ids)
         known[known] = self._ids[numbers[known]] == wanted[known]

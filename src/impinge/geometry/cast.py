@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -137,6 +137,22 @@ def as_count(value: Any, what: str) -> int | None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{what} is {value!r}; it must be a whole number, 0 or more, or None")
     return int(value)
+
+
+def is_id(value: object) -> TypeGuard[int]:
+    """Whether it is a whole number; ``True`` is one for Python, but names nothing."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def as_ids(value: Any, what: str) -> NDArray[np.int64]:
+    """Whole numbers (n,) that name something."""
+    array = np.asarray(value)
+    # In a list beside numbers numpy takes True for 1.
+    with_bools = isinstance(value, Sequence) and not {bool, np.bool_}.isdisjoint(map(type, value))
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu") or with_bools:
+        found = "a bool among them" if with_bools else f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"{what}: expected integers of shape (n,), got {found}")
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def read_only(array: AnyArray) -> AnyArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from impinge.errors import Unsupported
 from impinge.geometry import mass, topology
-from impinge.geometry.cast import Floats, Ints, as_points, as_polygons, read_only, real_array
+from impinge.geometry.cast import Floats, Ints, as_points, as_polygons, is_id, read_only, real_array
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.integers import determinant_sign
 from impinge.geometry.memo import Memo
@@ -134,7 +134,7 @@ class Mesh(Memo):
     def edge_faces(self, edge: int) -> Ints:
         """(k,) the faces at ``mesh.edges[edge]``."""
         found = topology.edges(self)
-        if not 0 <= edge < len(found.pairs):
+        if not is_id(edge) or not 0 <= edge < len(found.pairs):
             raise ValueError(f"edge is {edge}, but there are {len(found.pairs)} edges")
         return found.face[found.start[edge] : found.start[edge + 1]]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.body import handle_of, radius_of
 from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.geometry.cast import Floats, as_ids
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
@@ -85,12 +85,10 @@ class BodyBoxes:
         return boxes
 
     def _numbers(self, which: ArrayLike) -> NDArray[np.int64]:
-        numbers = np.asarray(which)
-        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-            raise ValueError(f"which: expected integers of shape (n,), got {numbers.dtype} of shape {numbers.shape}")
+        numbers = as_ids(which, "which")
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self.bodies)):
             raise ValueError(f"which: there are {len(self.bodies)} bodies, so {numbers.max()} or less than 0 is none")
-        return np.ascontiguousarray(numbers, dtype=np.int64)
+        return numbers
 
     def __reduce__(self) -> tuple[Callable[..., BodyBoxes], tuple[Any, ...]]:
         return _restore, (self.bodies, self.kind, self._given_axes)

@@ -86,7 +86,7 @@ class Frame:
 
     def __contains__(self, pair: object) -> bool:
         """Whether a pair of names or ids is among them, in any order."""
-        if not isinstance(pair, tuple) or len(pair) != 2:
+        if not isinstance(pair, tuple) or len(pair) != 2 or any(isinstance(each, bool) for each in pair):
             return False
         wanted = set(pair)
         return any({a, b} == wanted for a, b in self) or any({a, b} == wanted for a, b in self.pairs.tolist())

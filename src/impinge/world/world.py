@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from impinge.broadphase.choice import broad_phase
 from impinge.convex.search import METHODS
-from impinge.geometry.cast import Floats, as_clearance
+from impinge.geometry.cast import Floats, as_clearance, is_id
 from impinge.geometry.pose import as_pose
 from impinge.world.bodies import Body, require_body
 from impinge.world.frame import Frame
@@ -21,11 +21,6 @@ from impinge.world.rules import Rule, Rules, Who
 from impinge.world.tracker import Tracker
 
 _QUESTIONS = {question.value: question for question in Question}
-
-
-def _is_id(value: object) -> TypeGuard[int]:
-    """Whether it is an integer (``True`` is one for Python)."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 class _State(NamedTuple):
@@ -162,7 +157,7 @@ class World:
         """Where an object stands, given its name or id."""
         objects = self._state.objects
         identity = objects.by_name.get(who) if isinstance(who, str) else who
-        number = objects.number_of(int(identity)) if _is_id(identity) else -1
+        number = objects.number_of(int(identity)) if is_id(identity) else -1
         if number < 0:
             raise KeyError(f"there is no object {who!r}")
         return number
@@ -214,7 +209,7 @@ class World:
         objects = self._state.objects
         if isinstance(who, str):
             return who in objects.by_name
-        return _is_id(who) and objects.number_of(int(who)) >= 0
+        return is_id(who) and objects.number_of(int(who)) >= 0
 
     def __iter__(self) -> Iterator[Instance]:
         """All objects, in the order of their ids."""
