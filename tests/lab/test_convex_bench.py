@@ -19,7 +19,7 @@ from impinge.convex.search import METHODS
 from impinge.lab import convex_oracle
 from impinge.lab.bench import convex, convex_peers, tracker_accuracy, trackers
 from impinge.lab.bench.__main__ import main as bench
-from impinge.lab.hard_polytopes import FAMILIES, Encounter
+from impinge.lab.hard_polytopes import FAMILIES, UNDERFLOWING, Encounter
 from impinge.lab.papers import arithmetic, coherence, satellite
 from impinge.lab.papers.counted_floats import CountedFloat, CountingMath, Tally, counted
 from impinge.lab.papers.features_passed import features_passed
@@ -48,9 +48,9 @@ def test_points_on_an_ellipsoid_are_all_vertices() -> None:
     assert len(ellipsoid(np.random.default_rng(0), 50, [1.0, 0.5, 0.2]).vertices) == 50
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, *UNDERFLOWING])
 def test_families_are_seeded_and_within_their_size(family: str) -> None:
-    one, two = (FAMILIES[family](np.random.default_rng(5), 40, 12) for _ in range(2))
+    one, two = ((FAMILIES | UNDERFLOWING)[family](np.random.default_rng(5), 40, 12) for _ in range(2))
     assert np.array_equal(one.poses_b, two.poses_b)
     assert np.array_equal(one.a.vertices, two.a.vertices)
     assert one.poses_a.shape == one.poses_b.shape == (40, 4, 4)

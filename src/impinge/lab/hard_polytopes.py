@@ -1,4 +1,4 @@
-"""Pairs of small convex bodies and poses that are hard on trackers: touching, parallel, needle-like, very flat.
+"""Pairs of small convex bodies and poses that are hard on trackers: touching, parallel, needle-like, very flat, tiny.
 
 A family makes two hulls and a row of poses for them.  Half of the poses have nothing to do with each other, half make
 short smooth paths; families on a grid have whole-numbered shifts and quarter turns, so that bodies touch exactly.
@@ -163,6 +163,65 @@ def far_away(rng: np.random.Generator, count: int, most: int) -> Encounter:
     return made
 
 
+_LADDER = (1.0, 2.0**100, 2.0**-300, 1e-300, 2.0**-537, 2.0**-511, 2.0**-1022, 2.0**-1050, 2.0**-1074)
+"""Magnitudes whose sums, squares or products of three vanish, or are subnormal, beside those of others."""
+
+
+def _multiples(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Small whole numbers, some off by a unit in the last place, or any."""
+    whole = rng.integers(-3, 4, size=shape).astype(float)
+    any_ = rng.uniform(-3.0, 3.0, size=shape)
+    chosen = rng.random(shape)
+    return np.where(chosen < 0.7, whole, np.where(chosen < 0.85, whole * (1.0 + 2.0**-52), any_))
+
+
+def _beside_each_other(rng: np.random.Generator, a: Floats, b: Floats, unit: float) -> tuple[Floats, Floats]:
+    """The points with some of a in b as well, as they are or some units off, and b on one side of a along an axis."""
+    shared = rng.random(len(b)) < 0.4
+    b[shared] = a[rng.integers(len(a), size=int(shared.sum()))]
+    axis = int(rng.integers(3))
+    if rng.random() < 0.6:
+        a[:, axis], b[:, axis] = -np.abs(a[:, axis]), np.abs(b[:, axis])
+    if rng.random() < 0.7:
+        b[:, axis] += unit * rng.integers(-2, 3, size=len(b) if rng.random() < 0.5 else 1)
+    return a, b
+
+
+def _hardly_moved(
+    rng: np.random.Generator, a: ConvexHull, b: ConvexHull, count: int, shifts: tuple[float, ...]
+) -> Encounter:
+    """Poses in which mostly nothing is rounded: at rest, or turned by quarters; shifted along axes; some are any."""
+    both = []
+    for _ in range(2):
+        placed = np.stack([quarter_turn(rng, 0) for _ in range(count)])
+        placed[rng.random(count) < 0.6] = np.eye(4)
+        placed[:, :3, :3] = np.where(rng.random((count, 1, 1)) < 0.1, random_turns(rng, count), placed[:, :3, :3])
+        placed[:, :3, 3] = rng.choice([0.0, 0.0, 0.0, 0.0, *shifts], size=(count, 3)) * rng.integers(-1, 2, (count, 3))
+        both.append(placed)
+    return Encounter(a, b, both[0], both[1])
+
+
+def mixed_scales(rng: np.random.Generator, count: int, most: int) -> Encounter:
+    """Coordinates of two or three very different magnitudes, from 2**100 down to the smallest float."""
+    magnitudes = rng.choice(_LADDER, size=int(rng.integers(2, 4)), replace=False)
+    sizes = rng.integers(1, most + 1, size=2)
+    a, b = (_multiples(rng, (n, 3)) * rng.choice(magnitudes, size=(n, 3) if rng.random() < 0.5 else 3) for n in sizes)
+    a, b = _beside_each_other(rng, a, b, float(rng.choice([2.0**-1074, *magnitudes])))
+    return _hardly_moved(rng, ConvexHull(a), ConvexHull(b), count, tuple(magnitudes.tolist()))
+
+
+def subnormal(rng: np.random.Generator, count: int, most: int) -> Encounter:
+    """Multiples of the smallest float, 2 to 2**30 of them; in half of the pairs beside a large common coordinate."""
+    reach = 2 ** int(rng.integers(1, 31))
+    sizes = rng.integers(1, most + 1, size=2)
+    a, b = (rng.integers(-reach, reach + 1, size=(n, 3)).astype(np.float64) * 2.0**-1074 for n in sizes)
+    a, b = _beside_each_other(rng, a, b, 2.0**-1074)
+    if rng.random() < 0.5:
+        axis = int(rng.integers(3))
+        a[:, axis] = b[:, axis] = rng.choice(_LADDER)
+    return _hardly_moved(rng, ConvexHull(a), ConvexHull(b), count, (2.0**-1074, reach * 2.0**-1074))
+
+
 FAMILIES: dict[str, Family] = {
     "random": random,
     "needles": needles,
@@ -174,3 +233,6 @@ FAMILIES: dict[str, Family] = {
     "parallel": parallel,
     "far away": far_away,
 }
+
+UNDERFLOWING: dict[str, Family] = {"mixed scales": mixed_scales, "subnormal": subnormal}
+"""Those whose products underflow; an error in parts of their size, as the accuracy bench measures it, says little."""
