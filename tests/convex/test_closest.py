@@ -15,6 +15,7 @@ from impinge.convex.search import METHODS, ConvexSearch
 from impinge.convex.work import Workspace
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
+from impinge.lab.hard_polytopes import UNDERFLOWING
 from impinge.lab.oracle import square_root
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ def check(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Floats, kept: Me
     world_a, world_b = posed_vertices(pose_a, a.vertices), posed_vertices(pose_b, b.vertices)
     truth = convex_oracle.nearest(world_a, world_b)
     ulp = float(np.spacing(max(np.abs(world_a).max(), np.abs(world_b).max())))
-    value = square_root(truth.squared)
+    value = distance_of(truth)
     for method in METHODS:
         for work in (None, (kept or {}).get(method)):
             search = ConvexSearch(a, b, method, work)
@@ -59,6 +60,11 @@ def check(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Floats, kept: Me
             _check_points(points, features, world_a, world_b, value, ulp)
         assert ConvexSearch(b, a, method).collides(pose_b[None], pose_a[None])[0] == (truth.squared == 0)
         assert ConvexSearch(b, a, method).distance(pose_b[None], pose_a[None])[0][0] == value
+
+
+def distance_of(truth: convex_oracle.Nearest) -> float:
+    """Correctly rounded, and above zero for bodies that are apart."""
+    return max(square_root(truth.squared), 5e-324) if truth.squared > 0 else 0.0
 
 
 def _check_points(
@@ -221,3 +227,79 @@ def test_plateaus_of_many_vertices() -> None:
             pose_a, pose_b = pose(rotation), pose(rotation if upright else random_rotation(rng), rng.normal(size=3) * 3)
             for p in (pose_b, *_just_touching(climbing, climbing, pose_a, pose_b)):
                 check(climbing, climbing, pose_a, p)
+
+
+@pytest.mark.parametrize("beside", [1.0, 3.3, 2.0**100, 1e-300, 5e-324])
+def test_the_smallest_float_is_a_distance(beside: float) -> None:
+    point = ConvexHull([[beside, 0.0, 0.0]])
+    for gap in (5e-324, 1e-323, 2.0**-1022):
+        check(point, ConvexHull([[beside, gap, 0.0]]), pose(), pose(), memory())
+        check(point, ConvexHull([[beside, gap, 0.0], [beside, gap, 1.0]]), pose(), pose(), memory())
+        check(point, point, pose(), pose(None, (0.0, 0.0, gap)), memory())
+    assert ConvexSearch(point, ConvexHull([[beside, 5e-324, 0.0]])).distance(pose()[None], pose()[None])[0][0] == 5e-324
+
+
+@pytest.mark.parametrize("below", [5e-324, 1e-320, 1e-300, 2.0**-1022])
+def test_a_wedge_just_below_a_cube(below: float) -> None:
+    wedge = ConvexHull([[2, -below, 0.5], [1, -below, 0.5], [1, -3, 0.2], [2, -3, 0.5]])
+    cube = ConvexHull([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+    check(cube, wedge, pose(), pose(), memory())
+
+
+def test_bodies_that_are_apart_have_a_distance() -> None:
+    """In units of the smallest float the point is 1 / sqrt(38) above the plane, which would be rounded to zero."""
+    triangle = ConvexHull(np.array([[3.0, -2.0, 0.0], [-30.0, 20.0, 0.0], [0.0, 50.0, -30.0]]) * 5e-324)
+    point = ConvexHull(np.array([[-1.0, 1.0, 0.0]]) * 5e-324)
+    check(triangle, point, pose(), pose(), memory())
+    assert ConvexSearch(triangle, point).distance(pose()[None], pose()[None])[0][0] == 5e-324
+
+
+@pytest.mark.parametrize("hair", [0.0, 2.0**-300, 5e-324, 2.0**-80])
+def test_distances_near_the_middle_of_two_floats_are_rounded_correctly(hair: float) -> None:
+    a = ConvexHull([[1.0, 0.0, 0.0]])
+    for p in (
+        [-(2.0**-53), 0.0, 0.0],
+        [-(2.0**-53) - hair, 0.0, 0.0],
+        [-(2.0**-53), hair, 0.0],
+        [-(2.0**-53), hair, 1.0],
+    ):
+        for q in ([-1.0, 0.0, 0.0], [-(2.0**-53) * 3.0, -hair, 0.0]):
+            check(a, ConvexHull([p]), pose(), pose())
+            check(a, ConvexHull([p, q]), pose(), pose())
+            check(
+                ConvexHull(CUBE.vertices - [0.0, 0.5, 0.0]),
+                ConvexHull([np.add(p, [-1.0, 0.0, 0.0]), q]),
+                pose(),
+                pose(),
+            )
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("family", UNDERFLOWING)
+def test_products_that_underflow(family: str) -> None:
+    for number in range(25):
+        met = UNDERFLOWING[family](np.random.default_rng([12, number]), 2, 8)
+        kept = memory()
+        for i in range(2):
+            check(met.a, met.b, met.poses_a[i], met.poses_b[i], kept)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", UNDERFLOWING)
+def test_products_that_underflow_at_length(family: str) -> None:
+    """32,000 poses: all methods say the same, from scratch and along a path; of 2,000 the oracle knows the truth."""
+    for number in range(1000):
+        met = UNDERFLOWING[family](np.random.default_rng([13, number]), 32, 12)
+        at = met.poses_a, met.poses_b
+        values = ConvexSearch(met.a, met.b).distance(*at)[0]
+        for method in METHODS:
+            for work in (None, Workspace(coherent=True)):
+                search = ConvexSearch(met.a, met.b, method, work)
+                found, points, _ = search.distance(*at)
+                assert np.array_equal(found, values)
+                assert np.isfinite(points).all()
+                assert np.array_equal(search.collides(*at), values == 0.0)
+                sure = values != values[0]  # of equal ones both may be nearer or farther than the rounded number
+                assert np.array_equal(search.closer_than(values[0], *at)[sure], (values <= values[0])[sure])
+        for i in (0, 31):
+            check(met.a, met.b, met.poses_a[i], met.poses_b[i])

@@ -24,9 +24,16 @@ square to v and all their q on another: none needs to be compared.
 
 The distance
 ------------
-is a quotient of integers under a root, or of double-doubles right to 2**-64: its rounding to a float does not depend on
-the way that led to the simplex, except where the root lies that near to the middle between two floats.  So a pose
-asked from scratch and the same pose at the end of a path give the same number.
+is a quotient under a root, of double-doubles right to 2**-64 or of integers.  Where that leaves open to which of two
+floats it is to be rounded, it is compared with their middle, by a sign of the same kind as all others.  So the distance
+is correctly rounded, and a pose asked from scratch and the same pose at the end of a path give the same number.  Bodies
+that are apart have a distance above zero: what would be rounded to zero is the smallest float.
+
+Underflow
+---------
+Double-doubles are scaled upward only: a factor below one loses the last digits of subnormal coordinates, and it is not
+needed, because products of six differences do not overflow (``constants.LARGEST_COORDINATE``).  What underflows in
+products is part of their bounds, and leaves signs to the integers.
 """
 
 from __future__ import annotations
@@ -40,10 +47,12 @@ from impinge.convex.body import convex_body
 from impinge.convex.numbers import (
     InDoubles,
     InIntegers,
+    along_axis,
     cross,
     difference,
     differences,
     dot,
+    error_of,
     in_floats,
     in_two_floats,
     is_zero,
@@ -78,15 +87,24 @@ from impinge.convex.work import (
     WEIGHTS,
     work_at,
 )
-from impinge.geometry.double_double import UNCERTAIN, Fine, quotient, root
+from impinge.geometry.double_double import UNCERTAIN, Fine, quotient, root, rounded
 from impinge.jit import cold, inlined, inner
 
 APART = 0
 MEETING = 1
 
-# Heights of vertices above a plane in floats: 48 u as in convex.support, and 2**-50 for the direction.
+# Heights of vertices above a plane in floats: 48 u as in convex.support, and 2**-50 for the direction; and what
+# products that underflow may lose, in the direction (which may be tiny here) and in heights.
 _PLATEAU = 64.0 * UNIT_ROUNDOFF
 _UNDERFLOW = 2.0**-1000
+
+_ROOT_ERROR = 2.0**-96
+"""How far the root of a quotient of integers may be off, relative to itself."""
+_SMALLEST = 2.0**-1074
+_MIDDLE = 8
+"""The row of ``points`` whose first two numbers add up to twice the number that a distance is compared with."""
+_OPEN = 3
+"""The distance may be rounded to either of the two numbers in that row."""
 
 _FACES = (15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8)
 """Sets of corners as bits, the large ones first: the simplex is usually the right one as it is."""
@@ -232,7 +250,8 @@ def _lowest(kind, body, pose, direction, side, work, ids, size, tied):
     place = posed_vertex(body, pose, best)
     steep = abs(d[0]) + abs(d[1]) + abs(d[2])
     top, height, _ = climb(body, c, best)
-    floor = height - (_PLATEAU * size_of_coordinates(body, pose) * steep + _UNDERFLOW * (1.0 + steep))
+    error = _PLATEAU * steep + 4.0 * error_of(direction) + _UNDERFLOW
+    floor = height - (error * size_of_coordinates(body, pose) + _UNDERFLOW * (1.0 + steep))
     # All vertices that may be the farthest hang together (see convex.support).
     stamp = start_plateau(work, top)
     found, done = 1, 0
@@ -295,7 +314,8 @@ def _squared_distance(corners, face, size):
     """As numerator and denominator."""
     a = corners[face[0]]
     if size == 1:
-        return dot(a, a), dot(a, a)
+        square = dot(a, a)
+        return square, square
     u = difference(corners[face[1]], a)
     if size == 2:
         across = cross(a, u)
@@ -306,38 +326,70 @@ def _squared_distance(corners, face, size):
 
 
 @inner
-def _root_of_quotient(x, x_low, e, y, y_low, f, unit):
-    """sqrt(x / y) * 2**unit, rounded; x and y times 2**e and 2**f, which are even."""
-    high, low = quotient(Fine(x, x_low, 0.0), Fine(y, y_low, 0.0))
-    return math.ldexp(root(high, low), int((e - f) // 2 + unit))
+def _even_exponent(x):
+    exponent = math.frexp(x)[1]
+    return exponent + (exponent & 1)
+
+
+@inner
+def _root_of_quotient(x, x_low, e, y, y_low, f, unit, error):
+    """The floats to which sqrt(x / y) * 2**unit may be rounded, given the relative error of the root.
+
+    x and y times 2**e and 2**f, which are even.
+    """
+    # Near one neither the quotient nor the root loses anything to underflow.
+    k, m = _even_exponent(x), _even_exponent(y)
+    above = Fine(math.ldexp(x, -k), math.ldexp(x_low, -k), 0.0)
+    below = Fine(math.ldexp(y, -m), math.ldexp(y_low, -m), 0.0)
+    high, low = quotient(above, below)
+    r, rest = root(high, low)
+    exponent = int((e + k - f - m) // 2 + unit)
+    return rounded(r, rest - error * r, exponent), rounded(r, rest + error * r, exponent)
 
 
 @inlined
-def _finish(corners, limit, unit, face, size, meeting, work):
-    """Write weights and distance (or the comparison with the limit) of the nearest face; return what was found."""
-    question = work.orders[QUESTION]
-    if meeting:
-        _write_weights(corners, face, size, work)
-        work.numbers[VALUE] = 0.0
-        return MEETING
-    top, bottom = _squared_distance(corners, face, size)
-    if question == CLOSER_THAN:
-        if size == 1:
-            s = sign(plus(top, negative(times(limit, limit))))
-        else:
-            s = sign(plus(top, negative(times(times(limit, limit), bottom))))
-        if s == UNCERTAIN:
-            return UNCERTAIN
+def _compare(top, bottom, size, twice, points, work):
+    """Answer CLOSER_THAN; or write the distance where it lies between the two floats in the row ``_MIDDLE``."""
+    double = plus(top, top)
+    square = times(twice, twice)
+    s = sign(plus(plus(double, double), negative(square if size == 1 else times(square, bottom))))
+    if s == UNCERTAIN:
+        return UNCERTAIN
+    if work.orders[QUESTION] == CLOSER_THAN:
         return APART if s > 0 else MEETING
-    if relative_error(top) > VALUE_ERROR or relative_error(bottom) > VALUE_ERROR:
+    lower, upper = points[_MIDDLE, 0], points[_MIDDLE, 1]
+    # Exactly in the middle the sum, which is twice the distance, is rounded to the even one.
+    work.numbers[VALUE] = upper if s > 0 else (lower if s < 0 else 0.5 * (lower + upper))
+    return APART
+
+
+@inlined
+def _measure(top, bottom, size, length_along_axis, unit, points, work):
+    """Write the distance, or the two floats between which it lies; _OPEN then."""
+    error = relative_error(top) + relative_error(bottom) + _ROOT_ERROR
+    if not error <= VALUE_ERROR:
         return UNCERTAIN
     x, x_low, e = in_two_floats(top)
     y, y_low, f = in_two_floats(bottom)
     if size == 1:
         y, y_low, f = 1.0, 0.0, 0
-    work.numbers[VALUE] = _root_of_quotient(x, x_low, e, y, y_low, f, unit)
-    _write_weights(corners, face, size, work)
+    lower, upper = _root_of_quotient(x, x_low, e, y, y_low, f, unit, error)
+    if lower != upper:
+        if length_along_axis == 0.0:
+            points[_MIDDLE, 0], points[_MIDDLE, 1] = lower, upper
+            return _OPEN
+        lower = math.ldexp(length_along_axis, int(unit))
+    work.numbers[VALUE] = lower
     return APART
+
+
+@inlined
+def _finish(corners, twice, unit, direction, points, face, size, work):
+    """Write the distance of the nearest face, or compare it with the limit; return what was found."""
+    top, bottom = _squared_distance(corners, face, size)
+    if work.orders[QUESTION] == CLOSER_THAN or points[_MIDDLE, 0] < points[_MIDDLE, 1]:
+        return _compare(top, bottom, size, twice, points, work)
+    return _measure(top, bottom, size, along_axis(direction, corners[face[0]]), unit, points, work)
 
 
 @inlined
@@ -348,7 +400,8 @@ def _walk(kind, address_a, address_b, address_work, index):
     question = work.orders[QUESTION]
     face = np.zeros(4, dtype=np.int64)
     points = np.zeros((9, 3))
-    points[8, 0] = work.numbers[LIMIT]
+    if question == CLOSER_THAN:
+        points[_MIDDLE, 0] = points[_MIDDLE, 1] = work.numbers[LIMIT]
     while True:
         count = work.counters[COUNT]
         for i in range(4):
@@ -356,30 +409,39 @@ def _walk(kind, address_a, address_b, address_work, index):
             for k in range(3):
                 points[i, k] = work.rows[row, OF_A + k]
                 points[4 + i, k] = work.rows[row, OF_B + k]
-        corners, limit, unit = differences(kind, points)
+        corners, twice, unit = differences(kind, points)
         size, direction, meeting = _nearest_face(corners, count, face)
         if size == 0:
             return UNCERTAIN
-        if meeting:
-            answer = _finish(corners, limit, unit, face, size, True, work)
-            _keep(work, face, size)
-            return answer
-        chosen = (face[0], face[1], face[2])
+        chosen = (face[0], face[1], face[2], face[3])
         _keep(work, face, size)
-        tied = distinct(work, IDS_A, size) + distinct(work, IDS_B, size) == size + 1
-        vertex_a, beyond_a = _lowest(kind, a, pose_a, direction, -1, work, IDS_A, size, tied)
-        vertex_b, beyond_b = _lowest(kind, b, pose_b, direction, 1, work, IDS_B, size, tied)
-        if question == COLLIDES:
-            apart = step(kind, posed_vertex(b, pose_b, vertex_b), posed_vertex(a, pose_a, vertex_a))
-            if beyond_a != UNCERTAIN and beyond_b != UNCERTAIN and sign(dot(direction, apart)) == 1:
-                return APART
-        if beyond_a != 1 and beyond_b != 1:
+        answer = MEETING
+        if meeting:
+            work.numbers[VALUE] = 0.0
+        else:
+            tied = distinct(work, IDS_A, size) + distinct(work, IDS_B, size) == size + 1
+            vertex_a, beyond_a = _lowest(kind, a, pose_a, direction, -1, work, IDS_A, size, tied)
+            vertex_b, beyond_b = _lowest(kind, b, pose_b, direction, 1, work, IDS_B, size, tied)
+            if question == COLLIDES:
+                apart = step(kind, posed_vertex(b, pose_b, vertex_b), posed_vertex(a, pose_a, vertex_a))
+                if beyond_a != UNCERTAIN and beyond_b != UNCERTAIN and sign(dot(direction, apart)) == 1:
+                    return APART
+            if beyond_a == 1 or beyond_b == 1:
+                put_vertices(work, size, a, b, pose_a, pose_b, vertex_a, vertex_b)
+                work.counters[COUNT] = size + 1
+                continue
             if beyond_a == UNCERTAIN or beyond_b == UNCERTAIN:
                 return UNCERTAIN
-            face[0], face[1], face[2] = chosen
-            return _finish(corners, limit, unit, face, size, False, work)
-        put_vertices(work, size, a, b, pose_a, pose_b, vertex_a, vertex_b)
-        work.counters[COUNT] = size + 1
+        face[0], face[1], face[2], face[3] = chosen
+        if not meeting:
+            answer = _finish(corners, twice, unit, direction, points, face, size, work)
+            if answer == _OPEN:
+                continue  # the same once more, with the middle
+            if answer == UNCERTAIN or question == CLOSER_THAN:
+                return answer
+            work.numbers[VALUE] = max(work.numbers[VALUE], _SMALLEST)
+        _write_weights(corners, face, size, work)
+        return answer
 
 
 _SIGNATURE = "int64(int64, int64, int64, int64)"
@@ -393,11 +455,10 @@ def careful_walk(address_a, address_b, address_work, index):
     its distance (not where the bodies are only known to be APART because COLLIDES is asked).
     """
     work = work_at(address_work)
-    size = 2.0**-1000
-    for i in range(work.counters[COUNT]):
-        for k in range(OF_A, 9):
-            size = max(size, abs(work.rows[i, k]))
-    exponent = -math.frexp(size)[1]
+    a, b = convex_body(address_a), convex_body(address_b)
+    size_a = size_of_coordinates(a, pose_of(work.poses_a, index))
+    size_b = size_of_coordinates(b, pose_of(work.poses_b, index))
+    exponent = max(0, -math.frexp(max(size_a + size_b, _UNDERFLOW))[1])
     return _walk(InDoubles(math.ldexp(1.0, exponent), exponent), address_a, address_b, address_work, index)
 
 

@@ -11,6 +11,7 @@ hold the posed bodies, for R x + t is affine, whether or not R is quite a rotati
 within 11 u M of the unrounded H, whose points are within 11 u M of the posed H: less than 32 u M together, for a and b
 each with its own M.  (No body in H has a larger radius, hence none a larger M.)  The height of a plane, which is a
 bound of the distance, is off by 64 u M (``convex.gjk``).  128 u M covers both, and the rounding of their difference.
+Underflow, of less than 2**-1070, is nothing beside that: GJK finds no bound above 0 where M is below 2**-452.
 """
 
 from __future__ import annotations

@@ -23,11 +23,12 @@ Let u = 2**-53, M the largest coordinate of both bodies by their radius, m that 
 *Apart.*  w = fl(p - q) is within u|w| of p - q, |w| <= 2 sqrt(3) M, and the product with d passes three more
 roundings: 14 u M|d| in all.  The support vertices are lowest up to 5 u|p_i - p_v||d|, at most 18 u M|d| for either
 body (convex.support).  Together less than 64 u M|d|: a computed d . w above that separates the bodies.  Underflow
-does not matter: directions with |d| below 2**-450 are not used, and d is of degree three at most in the coordinates,
-so that M is above 2**-155 and 64 u M far above the 2**-620 that may be lost.
+does not matter: directions with |d| below 2**-450 are not used, and d is of degree one at least in the coordinates, so
+that M is above 2**-452 and 64 u M far above the 2**-620 that may be lost.
 
 *Not farther than a limit.*  The weights sum to one within 4 u, and v passes eight roundings of terms below 2 m: |v| is
-within 64 u m of the length of a difference of two points of the bodies.
+within 64 u m of the length of a difference of two points of the bodies.  The square of a v below 2**-537 underflows.
+But v is d for a single corner; otherwise d is of degree two or three in the corners, so that m is above 2**-230.
 
 *Meeting.*  The origin is in a tetrahedron where four determinants have one sign.  Their entries are differences of
 corners, of at most 2k for corners of at most k, off by 4 u k.  A determinant has six terms of three entries: 6 * 3 *

@@ -35,7 +35,10 @@ class WholeVector(NamedTuple):
 
 
 class InDoubles(NamedTuple):
-    """Asks for Fine numbers; coordinates are multiplied by the scale, 2**exponent."""
+    """Asks for Fine numbers; coordinates are multiplied by the scale, 2**exponent.
+
+    The scale is not below one: then nothing is lost, also of subnormal coordinates.
+    """
 
     scale: Any
     exponent: Any
@@ -50,7 +53,7 @@ class InIntegers(NamedTuple):
 
 @generic
 def differences(kind, points):
-    """Of points (9, 3): four vectors, row i minus row 4 + i; the number points[8, 0]; the exponent of their unit."""
+    """Of points (9, 3): four vectors, row i minus row 4 + i; points[8, 0] + points[8, 1]; their unit's exponent."""
 
 
 @generic
@@ -88,7 +91,17 @@ def relative_error(x):
 
 @generic
 def in_floats(v):
-    """The vector times a power of two that brings it near one, rounded: right to 2**-50 of its largest component."""
+    """The vector times some power of two, rounded: right to 2**-50 of its largest component and ``error_of(v)``."""
+
+
+@generic
+def error_of(v):
+    """The sum of the errors of the components of ``in_floats(v)``, but for rounding."""
+
+
+@generic
+def along_axis(direction, v):
+    """The length of v along a direction that is known to be an axis, rounded to a float; 0.0 for other directions."""
 
 
 @generic
@@ -138,7 +151,8 @@ def _fine_differences(kind, points):
         _fine_step(_row(points, 6), _row(points, 2), kind.scale),
         _fine_step(_row(points, 7), _row(points, 3), kind.scale),
     )
-    return vectors, double_double.fine(kind.scale * points[8, 0]), -kind.exponent
+    total = difference_of_floats(kind.scale * points[8, 0], -kind.scale * points[8, 1])
+    return vectors, total, -kind.exponent
 
 
 @step.of(InDoubles)
@@ -213,6 +227,33 @@ def _fine_in_floats(v):
     return (v.x.high, v.y.high, v.z.high)
 
 
+@error_of.of(FineVector)
+def _fine_error_of(v):
+    return v.x.error + v.y.error + v.z.error
+
+
+@inner
+def _is_exactly_zero(x):
+    return x.high == 0.0 and x.error == 0.0
+
+
+@inner
+def _fine_along_axis_of(direction, v):
+    x, y, z = _is_exactly_zero(direction.x), _is_exactly_zero(direction.y), _is_exactly_zero(direction.z)
+    if y and z:
+        return abs(v.x.high)
+    if z and x:
+        return abs(v.y.high)
+    if x and y:
+        return abs(v.z.high)
+    return 0.0
+
+
+@along_axis.of(FineVector)
+def _fine_along_axis(direction, v):
+    return _fine_along_axis_of(direction, v)
+
+
 @sign.of(Fine)
 def _fine_sign(x):
     return double_double.sign(x)
@@ -250,7 +291,7 @@ def _whole_differences(kind, points):
         WholeVector(exact.subtract(rows[2], rows[6])),
         WholeVector(exact.subtract(rows[3], rows[7])),
     )
-    return vectors, Whole(rows[8, 0]), unit
+    return vectors, Whole(exact.difference(rows[8, 0], -rows[8, 1])), unit
 
 
 @step.of(InIntegers)
@@ -319,6 +360,17 @@ def _float_of(digits, shift):
 @in_floats.of(WholeVector)
 def _whole_in_floats(v):
     return near_one(v.rows)
+
+
+@error_of.of(WholeVector)
+def _whole_error_of(v):
+    return 0.0
+
+
+@along_axis.of(WholeVector)
+def _whole_along_axis(direction, v):
+    # Not needed: integers tell on which side of the middle between two floats any distance lies.
+    return 0.0
 
 
 @sign.of(Whole)

@@ -7,8 +7,11 @@ coordinates with few digits (boxes on a grid, axis-parallel faces) results are e
 Roundings are of relative size 2**-53 in the low part, which is below 2**-53 of the high part.  The bounds
 below are generous by a factor of two or more, which covers the rounding of the bounds themselves.
 
-The splitting of a float for exact products overflows beyond 2**995, and a product that underflows is not exact: the
-bound of a product grows by ``_UNDERFLOW`` where that may be.  Coordinates should be scaled to about one.
+The splitting of a float for exact products overflows beyond 2**995: numbers become NaN then, and their sign uncertain.
+A product that underflows is not exact, and the product of a number and a bound may vanish although neither is zero: the
+bound of a product grows by ``_UNDERFLOW`` where either may be.  So no exponent makes a sign wrong, but tiny numbers
+leave it open: coordinates should be scaled to about one, upward only (a factor below one loses digits of subnormal
+numbers).
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ _PRODUCT_ERROR = 2.0**-102
 _MAY_UNDERFLOW = 2.0**-900
 _UNDERFLOW = 2.0**-1000
 
-_BEYOND_THE_MIDDLE = 1.0 + 2.0**-20
+_SMALLEST = 2.0**-1074
 
 UNCERTAIN = 2
 """The sign of a number that may be zero or not."""
@@ -128,9 +131,10 @@ def times(x, y):
         error = _PRODUCT_ERROR * size
     if size < _MAY_UNDERFLOW and x.high != 0.0 and y.high != 0.0:
         error += _UNDERFLOW
-    if x.error != 0.0 or y.error != 0.0:
-        # |x| <= 2 |x.high| or x is zero within its error; the rest of the factor two covers roundings.
-        error += 2.0 * (abs(x.high) * y.error + abs(y.high) * x.error + x.error * y.error)
+    if (x.error != 0.0 and (y.high != 0.0 or y.error != 0.0)) or (y.error != 0.0 and x.high != 0.0):
+        # Neither is known to be zero.  |x| <= 2 |x.high| or x is zero within its error; the rest of the factor two
+        # covers roundings.
+        error += 2.0 * (abs(x.high) * y.error + abs(y.high) * x.error + x.error * y.error) + _UNDERFLOW
     high, low = _ordered_sum(product, left)
     return Fine(high, low, error)
 
@@ -142,7 +146,7 @@ def sign(x):
         return 1
     if x.high < -2.0 * x.error:
         return -1
-    return 0 if x.error == 0.0 else UNCERTAIN
+    return 0 if x.high == 0.0 and x.error == 0.0 else UNCERTAIN
 
 
 @inner
@@ -155,16 +159,23 @@ def quotient(x, y):
 
 @inner
 def root(high, low):
-    """The square root of a number that is not negative, rounded to a float.
-
-    In the middle between two floats, or within 2**-20 of half a unit of it, the even one is taken: what rounding has
-    left of the number cannot decide then, and must not.
-    """
-    if high <= 0.0:
-        return 0.0
+    """The square root of a positive number, to some 2**-100 of itself, as a float and what it lacks."""
     r = math.sqrt(high)
     square, left = two_product(r, r)
     # One step of Newton's method on what r * r lacks.
-    nearest, rest = two_sum(r, (((high - square) - left) + low) / (2.0 * r))
-    other = nearest + rest * _BEYOND_THE_MIDDLE
-    return nearest if other == nearest else 0.5 * nearest + 0.5 * other
+    return two_sum(r, (((high - square) - left) + low) / (2.0 * r))
+
+
+@inner
+def rounded(x, y, exponent):
+    """(x + y) * 2**exponent, rounded once; x is about one, and y small beside it."""
+    high, low = two_sum(x, y)
+    value = math.ldexp(high, exponent)
+    # A subnormal number has fewer digits than ``high``: where that is in the middle of two, the low part decides.
+    lost = high - math.ldexp(value, -exponent)
+    if lost != 0.0 and low != 0.0 and abs(lost) == math.ldexp(1.0, -1075 - exponent):
+        if lost > 0.0 and low > 0.0:
+            return value + _SMALLEST
+        if lost < 0.0 and low < 0.0:
+            return value - _SMALLEST
+    return value
