@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from impinge.convex.hull import ConvexHull
 from impinge.convex.search import ConvexSearch
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
+from impinge.lab.hard_polytopes import UNDERFLOWING
 from impinge.lab.oracle import square_root
 
 Floats = NDArray[np.float64]
@@ -211,6 +213,37 @@ def test_integer_grid() -> None:
             ConvexHull(rng.integers(-2, 3, (5, 3)).astype(float)),
         )
         assert error_of(a, b, pose(), pose(None, rng.integers(-3, 4, 3).astype(float))) <= ERROR
+
+
+def check_bounds(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Floats) -> None:
+    """Exactly: where the difference body is tiny, its depth has few digits or none."""
+    truth = convex_oracle.penetration(posed_vertices(pose_a, a.vertices), posed_vertices(pose_b, b.vertices))
+    found = penetrate(a, b, pose_a, pose_b)
+    assert Fraction(found.lower) ** 2 <= (0 if truth is None else truth.squared) <= Fraction(found.upper) ** 2
+    assert found.lower <= found.depth <= found.upper
+    assert abs(np.linalg.norm(found.direction) - 1.0) <= 2.0**-51
+
+
+@pytest.mark.parametrize("beside", [0.0, 1.0, 2.0**100])
+@pytest.mark.parametrize("unit", [2.0**-1060, 2.0**-1074, 1e-300])
+def test_tiny_bodies_beside_a_large_coordinate(unit: float, beside: float) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(6):
+        a, b = (np.round(rng.normal(size=(5, 3)) * 99.0) * unit for _ in range(2))
+        a[:, 0] += beside
+        b[:, 0] += beside
+        check_bounds(ConvexHull(a), ConvexHull(b), pose(), pose())
+    found = penetrate(ConvexHull(CUBE * 8 * unit), ConvexHull(CUBE * unit), pose(), pose(None, (0.0, 2 * unit, 0.0)))
+    assert (found.depth, found.direction.tolist()) == (7 * unit, [0.0, -1.0, 0.0])
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("family", UNDERFLOWING)
+def test_underflow(family: str) -> None:
+    for number in range(25):
+        met = UNDERFLOWING[family](np.random.default_rng([10, number]), 2, 5)
+        for i in range(2):
+            check_bounds(met.a, met.b, met.poses_a[i], met.poses_b[i])
 
 
 def _on_sphere(rng: np.random.Generator, count: int) -> Floats:

@@ -7,10 +7,11 @@ as long as they differ, P grows by that point.
 
 Why it cannot fail
 ------------------
-P is the hull of the points w = fl(p - q), times a power of two, which are taken as they are: where every sign is that
-of an exact determinant, an incremental hull is never inconsistent and has no degenerate triangle, whatever is
-coplanar (``convex.exact_quickhull``).  A point is taken in only if it is strictly above the triangle in question.  So P
-grows strictly, no pair of vertices comes twice, and the search ends without a limit of steps.
+P is the hull of the points w = fl(p - q), times a power of two that is not below one, which are taken as they are:
+where every sign is that of an exact determinant, an incremental hull is never inconsistent and has no degenerate
+triangle, whatever is coplanar (``convex.exact_quickhull``).  A point is taken in only if it is strictly above the
+triangle in question.  So P grows strictly, no pair of vertices comes twice, and the search ends without a limit of
+steps.
 
 P need not hold the origin.  A triangle that the origin lies above has a negative height and is simply the nearest
 one; if it is a face of D, the bodies only touch or are apart, and the depth is 0.
@@ -26,6 +27,9 @@ of its body (``convex.support``), which is not more than that of D, 3.5 m: 35 u 
     height of the nearest triangle - 128 u m  <=  depth  <=  height of its support point + 128 u m.
 
 The bounds end within 8 u m of each other, or where no point is above the nearest triangle, which is within 2 * 49 u m.
+
+D may be tiny, also beside the coordinates of the bodies.  So it is m that chooses the power of two, once the axes have
+told it; and directions are made longer, that what underflows in the heights of vertices is nothing beside u m.
 
 Deepest points
 --------------
@@ -66,7 +70,7 @@ from impinge.convex.growing_polytope import (
 )
 from impinge.convex.numbers import FineVector
 from impinge.convex.signed_volumes import combined3
-from impinge.convex.support import pose_of, posed_vertex, size_of_coordinates, support
+from impinge.convex.support import pose_of, posed_vertex, support
 from impinge.convex.work import ASKED, work_at
 from impinge.geometry.double_double import difference_of_floats, fine
 from impinge.geometry.face_normal import normalised
@@ -78,6 +82,9 @@ _ERROR = 128.0 * UNIT_ROUNDOFF
 _GAP = 8.0 * UNIT_ROUNDOFF
 
 _FIRST_ROOM = 64
+_SMALLEST = 2.0**-1074
+_LONG_ENOUGH = 500
+"""2**500 times the smallest difference is far from underflow, and times the largest coordinate from overflow."""
 
 # Columns of a result.
 DEPTH = 0
@@ -108,6 +115,8 @@ def _put(polytope, vertex_a, p, vertex_b, q, shift):
 @inner
 def _ask(polytope, a, b, pose_a, pose_b, d, near, shift, work):
     """Add the highest point of D in a direction; ``near`` is a point from which the climb begins."""
+    long = math.ldexp(1.0, min(shift, _LONG_ENOUGH))
+    d = (long * d[0], long * d[1], long * d[2])
     vertex_a, p = support(a, pose_a, d, polytope.ids[near, 0], work)
     vertex_b, q = support(b, pose_b, (-d[0], -d[1], -d[2]), polytope.ids[near, 1], work)
     return _put(polytope, vertex_a, p, vertex_b, q, shift)
@@ -125,14 +134,19 @@ def _drop_if_known(polytope):
 
 
 @inner
-def _put_start(polytope, a, b, pose_a, pose_b, shift, work):
-    """Add a first point, and the highest ones along the axes."""
-    _put(polytope, 0, posed_vertex(a, pose_a, 0), 0, posed_vertex(b, pose_b, 0), shift)
+def _put_start(polytope, a, b, pose_a, pose_b, work):
+    """Add a first point, and the highest ones along the axes; the power of two with which all points are scaled."""
+    _put(polytope, 0, posed_vertex(a, pose_a, 0), 0, posed_vertex(b, pose_b, 0), 0)
     for axis in range(3):
         for sign in (-1.0, 1.0):
             d = (sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0)
-            _ask(polytope, a, b, pose_a, pose_b, d, polytope.counters[POINTS] - 1, shift, work)
+            _ask(polytope, a, b, pose_a, pose_b, d, polytope.counters[POINTS] - 1, 0, work)
             _drop_if_known(polytope)
+    shift = max(0, -math.frexp(_largest_coordinate(polytope))[1])
+    for i in range(polytope.counters[POINTS]):
+        for k in range(3):
+            polytope.points[i, k] = math.ldexp(polytope.points[i, k], shift)
+    return shift
 
 
 @inner
@@ -173,7 +187,9 @@ def _begin(polytope, a, b, pose_a, pose_b, shift, work):
     i, j = extremes(points, polytope.counters[POINTS])
     along = subtract(point_of(points, j), point_of(points, i))
     if along[0] == 0.0 and along[1] == 0.0 and along[2] == 0.0:
-        return False, (1.0, 0.0, 0.0)
+        w = point_of(points, i)
+        n = normalised(w[0], w[1], w[2])
+        return False, (n if n != (0.0, 0.0, 0.0) else (1.0, 0.0, 0.0))
     across = _square_to(along)
     k = farthest_from_line(points, polytope.counters[POINTS], i, j)
     if k < 0:
@@ -325,22 +341,28 @@ def _deepest(polytope, f, weights, body, pose, side):
 
 
 @inner
+def _scaled_up(x, shift):
+    """x * 2**-shift, not rounded downward where that is subnormal."""
+    value = math.ldexp(x, -shift)
+    return value + _SMALLEST if math.ldexp(value, shift) < x else value
+
+
+@inner
 def epa(a, b, pose_a, pose_b, work):
     """Depth, its bounds, the direction in which a must move, the deepest points of a and b, the number of steps.
 
     Where the depth is 0 the points are any.
     """
-    shift = -math.frexp(size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b))[1]
     arrays = new_arrays(_FIRST_ROOM)
     polytope = tables_of(arrays)
-    _put_start(polytope, a, b, pose_a, pose_b, shift, work)
+    shift = _put_start(polytope, a, b, pose_a, pose_b, work)
     size = _largest_coordinate(polytope)
     has_volume, n = _begin(polytope, a, b, pose_a, pose_b, shift, work)
     if not has_volume:
         if dot(n, point_of(polytope.points, 0)) > 0.0:
             n = (-n[0], -n[1], -n[2])  # all of D is on one level: if that is not zero, separate
         origin = (0.0, 0.0, 0.0)
-        return 0.0, 0.0, math.ldexp(_ERROR * size, -shift), (-n[0], -n[1], -n[2]), origin, origin, 0
+        return 0.0, 0.0, _scaled_up(_ERROR * size, shift), (-n[0], -n[1], -n[2]), origin, origin, 0
     _take_in_start(polytope)
     arrays, nearest, top, steps = _expand(arrays, a, b, pose_a, pose_b, shift, size, work)
     polytope = tables_of(arrays)
@@ -352,8 +374,8 @@ def epa(a, b, pose_a, pose_b, work):
     weights = _inside(_weights_in(polytope, f, x))
     point_a = _deepest(polytope, f, weights, a, pose_a, 0)
     point_b = _deepest(polytope, f, weights, b, pose_b, 1)
-    lower = math.ldexp(max(height - _ERROR * size, 0.0), -shift)
-    upper = math.ldexp(top + _ERROR * size, -shift)
+    lower = 0.0 - _scaled_up(min(_ERROR * size - height, 0.0), shift)
+    upper = _scaled_up(top + _ERROR * size, shift)
     # The arrays must outlive the tables.
     arrays.counters[POINTS] = 0
     return math.ldexp(top, -shift), lower, upper, (-n[0], -n[1], -n[2]), point_a, point_b, steps
