@@ -331,3 +331,34 @@ def _coplanar(plane: Floats, point: Floats) -> bool:
     return (
         u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) + u[2] * (v[0] * w[1] - v[1] * w[0])
     ) == 0
+
+
+def test_vertices_inside_a_tiny_hull() -> None:
+    """Of some smallest floats, posing moves a vertex on an edge of the hull beyond it by one of them."""
+    rng = np.random.default_rng(0)
+    for turn in random_turns(rng, 12):
+        corners = np.array([[-8.0, 0.0, 0.0], [0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 9.0, 0.0]])
+        mesh = Mesh((corners * rng.integers(1, 9) + rng.integers(-20, 20, 3)) * 5e-324, [[0, 1, 3], [1, 2, 3]])
+        pose = at(turn, (0.0, 0.0, 0.0))
+        point = Mesh(np.repeat(posed_vertices(pose, mesh.vertices[1:2]), 3, axis=0), [[0, 1, 2]])
+        assert impinge.collides(mesh, point, pose)
+        for hulls in ("gjk", "vclip", "lin-canny"):
+            world = World(hulls=hulls)
+            world.add(mesh, pose)
+            world.add(point)
+            assert len(world.detect().pairs) == 1
+
+
+@pytest.mark.parametrize("below", [5e-324, 1e-300])
+@pytest.mark.parametrize("hulls", ["gjk", "vclip", "lin-canny"])
+def test_a_world_sees_the_smallest_gap(hulls: str, below: float) -> None:
+    cube = ConvexHull(box(1.0, 1.0, 1.0))
+    wedge = ConvexHull([[2, -below, 0.5], [1, -below, 0.5], [1, -3, 0.2], [2, -3, 0.5]])
+    for turn in (np.eye(3), *EXACT_ROTATIONS[3:9:3]):
+        pose = at(turn, (0.0, 0.0, 0.0))
+        world = World(hulls=hulls, clearance=0.5)
+        world.add(cube, pose)
+        world.add(wedge, pose)
+        assert len(world.detect().pairs) == 0
+        assert not impinge.collides(cube, wedge, pose, pose, method=hulls)
+        assert world.detect("distance").values.tolist() == [below]
