@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from impinge.convex.hull import ConvexHull
 from impinge.geometry.integers import as_integers
 from impinge.geometry.mesh import Mesh
+from impinge.lab.hard_polytopes import UNDERFLOWING
+from impinge.lab.scenes.shapes import box
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 
@@ -239,6 +241,26 @@ def test_a_cube_is_all_red(divisions):
     hull = ConvexHull(cube_mesh(divisions))
     assert len(hull.vertices) == 8
     assert hull.red_faces.all() and hull.red_edges.all() and hull.red_vertices.all()
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(1, 1, 5e-324), (1, 5e-324, 5e-324), (2.0**100, 1, 5e-324), (2.0**100, 1e-300, 5e-324), (1, 1e-200, 1e-200)],
+)
+def test_a_box_of_very_different_sizes_is_all_red(sizes):
+    hull = ConvexHull(box(*sizes))
+    hull.validate()
+    assert len(hull.red_faces) == 6
+    assert hull.red_faces.all()
+    assert hull.red_edges.all()
+
+
+@pytest.mark.parametrize("family", UNDERFLOWING)
+def test_points_whose_products_underflow(family):
+    for number in range(20):
+        met = UNDERFLOWING[family](np.random.default_rng([3, number]), 1, 8)
+        for points in (met.a.vertices, met.b.vertices):
+            check(points)
 
 
 def test_a_cube_with_a_dent_is_green_there():

@@ -14,6 +14,7 @@ import pytest
 import impinge
 from impinge import ConvexHull, ConvexPieces, Pair, Unsupported
 from impinge.geometry.cast import Floats
+from impinge.lab.hard_polytopes import UNDERFLOWING
 from impinge.lab.scenes.poses import poses, random_turns
 from impinge.lab.scenes.shapes import box
 
@@ -184,3 +185,21 @@ def test_bad_input() -> None:
         impinge.closer_than(GATE, HULL, -1.0)
     with pytest.raises(ValueError, match="workers"):
         impinge.collides(GATE, HULL, workers=0)
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("family", UNDERFLOWING)
+def test_products_that_underflow(family: str) -> None:
+    for number in range(10):
+        rng = np.random.default_rng([4, number])
+        one, two = UNDERFLOWING[family](rng, 4, 6), UNDERFLOWING[family](rng, 4, 6)
+        a, b = ConvexPieces([one.a, two.a]), ConvexPieces([one.b, two.b])
+        pose = one.poses_a, one.poses_b
+        value = least(a, b, *pose)
+        assert np.array_equal(impinge.distance(a, b, *pose).value, value)
+        assert np.array_equal(impinge.collides(a, b, *pose), value == 0.0)
+        assert np.array_equal(impinge.closer_than(a, b, np.nextafter(value[0], np.inf), *pose)[0], True)
+
+
+def test_a_box_of_very_different_sizes_is_a_piece() -> None:
+    assert len(ConvexPieces([box(2.0**100, 1e-300, 5e-324)]).pieces) == 1

@@ -23,12 +23,16 @@ from collections import Counter
 
 import numpy as np
 
+from impinge.convex.directions import directions, exact_normal, rounded_direction
 from impinge.geometry import topology
 from impinge.geometry.cast import Bools, Floats, Ints
 from impinge.geometry.integers import collinear
 from impinge.geometry.mesh import Mesh
 
 Run = tuple[int, int]
+
+_LEAST_SINE = 2.0**-20
+"""Of the angle between two sides, for which their product in floats is right to 2**-30."""
 
 
 def red_features(mesh: Mesh, source: Ints, edges: Ints, polygons: list[list[int]]) -> tuple[Bools, Bools]:
@@ -67,8 +71,8 @@ def _triangles_in_planes(mesh: Mesh, outlines: list[list[int]]) -> list[list[Run
     planes = np.array([_spread(outline) for outline in outlines], dtype=np.int32)
     normals = _unit_normals(mesh.vertices, triangles)
     tree = cKDTree(_unit_normals(mesh.vertices, planes))
-    for turned, directions in ((triangles, normals), (triangles[:, ::-1], -normals)):
-        nearest = tree.query(directions)[1]
+    for turned, outward in ((triangles, normals), (triangles[:, ::-1], -normals)):
+        nearest = tree.query(outward)[1]
         on_plane = np.ones(len(turned), dtype=np.bool_)
         for k in range(3):
             on_plane &= sides(mesh.vertices, planes[nearest], np.ascontiguousarray(turned[:, k])) == 0
@@ -89,14 +93,20 @@ def _spread(outline: list[int]) -> list[int]:
 
 
 def _unit_normals(vertices: Floats, triangles: Ints) -> Floats:
-    """In floats; zero for triangles whose area is lost in rounding."""
+    """Near enough to the true ones to tell planes apart; zero for triangles without area."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    largest = np.maximum(np.abs(b - a), np.abs(c - a)).max(axis=1, keepdims=True)
-    with np.errstate(all="ignore"):
-        normals = np.cross((b - a) / largest, (c - a) / largest)
-        normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
-    unit: Floats = np.nan_to_num(normals, posinf=0.0, neginf=0.0)
+    vectors = np.cross(_near_one(b - a), _near_one(c - a))
+    unit = directions(vectors)
+    # Of needles, and of triangles with sides of very different magnitudes, floats may leave nothing but rounding.
+    for i in np.flatnonzero(np.abs(vectors).max(axis=1, initial=0.0) < _LEAST_SINE).tolist():
+        unit[i] = rounded_direction(exact_normal(a[i], b[i], c[i]))
     return unit
+
+
+def _near_one(vectors: Floats) -> Floats:
+    """Each times a power of two: a normal has no use for lengths, and products of tiny ones would vanish."""
+    scaled: Floats = np.ldexp(vectors, -np.frexp(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))[1])
+    return scaled
 
 
 def _covers(mesh: Mesh, runs: list[Run], outline: list[int]) -> bool:
