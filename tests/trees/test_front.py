@@ -13,6 +13,7 @@ from impinge import Mesh
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangle_distance import triangle_distances
 from impinge.lab.hard_input import random_pose
+from impinge.trees import search as tree_search
 from impinge.trees.aabb import AABBTree
 from impinge.trees.answers import MEETING
 from impinge.trees.front import OPENED, PAIR, TRIANGLES
@@ -120,6 +121,47 @@ def test_a_front_covers_everything(kind: type[Tree], step_size: float) -> None:
                 assert not bound > truth[face_a, face_b]
             assert (seen == 1).all()
     assert swept > 10
+
+
+@pytest.mark.nojit_slow
+@pytest.mark.parametrize("front", [0, 4, 1 << 12])
+def test_answers_and_work_do_not_depend_on_where_a_kernel_stops(front: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a pose, between two poses, while a front is made or walked along, and when it is full."""
+    rng = np.random.default_rng(front)
+    a, b = OBBTree(soup(rng, 120, 0.2)), OBBTree(soup(rng, 100, 0.2))
+    pose = random_pose(rng)
+    path = [pose]
+    for _ in range(11):
+        path.append(small_step(rng, 0.02) @ path[-1])
+    at_rest = np.tile(np.eye(4), (12, 1, 1))
+    for offset in (0.0, 1.2, 1.6, 3.0, 1e4):
+        poses = np.array(path)
+        poses[:, 0, 3] += offset
+
+        def answers(poses: NDArray[np.float64] = poses) -> list[NDArray[np.generic]]:
+            search = TreeSearch(a, b, Workspace(front) if front else None)
+            found: list[NDArray[np.generic]] = []
+            for _ in range(2):
+                for results in (
+                    (search.collides(at_rest, poses),),
+                    (search.contact_pairs(at_rest, poses),),
+                    search.distance(at_rest, poses),
+                    (search.closer_than(0.05, at_rest, poses),),
+                    (search.contact_pairs(at_rest, poses, most=3),),
+                ):
+                    taken = search.statistics
+                    found += [*results, np.array([taken.box_tests, taken.triangle_tests])]
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(tree_search, "AT_ONCE", 1 << 40)
+            patch.setattr(tree_search, "_FIRST_POSES", 1 << 40)
+            at_once = answers()
+        for tests, first in ((1, 1), (7, 5), (100, 2)):
+            with monkeypatch.context() as patch:
+                patch.setattr(tree_search, "AT_ONCE", tests)
+                patch.setattr(tree_search, "_FIRST_POSES", first)
+                assert all(map(np.array_equal, answers(), at_once)), (offset, tests)
 
 
 def test_along_a_smooth_path_little_is_compared_again() -> None:

@@ -29,6 +29,7 @@ from impinge.convex.work import (
     CORRECTED,
     COUNT,
     DISTANCE,
+    FIRST,
     GJK,
     HAS_PLANE,
     KNOWN,
@@ -66,7 +67,7 @@ def closest(address_a, address_b, address_work):
     outcome = 0
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
     question, method = work.orders[QUESTION], work.orders[METHOD]
-    for i in range(work.orders[ASKED]):
+    for i in range(work.orders[FIRST], work.orders[ASKED]):
         if not (pose_is_rigid(work.poses_a[i]) and pose_is_rigid(work.poses_b[i])):
             return i
         pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)

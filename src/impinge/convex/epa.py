@@ -71,7 +71,7 @@ from impinge.convex.growing_polytope import (
 from impinge.convex.numbers import FineVector
 from impinge.convex.signed_volumes import combined3
 from impinge.convex.support import pose_of, posed_vertex, support
-from impinge.convex.work import ASKED, work_at
+from impinge.convex.work import ASKED, FIRST, work_at
 from impinge.geometry.double_double import difference_of_floats, fine
 from impinge.geometry.face_normal import normalised
 from impinge.geometry.predicates import cross, dot, subtract
@@ -389,7 +389,7 @@ def epa_depths(address_a, address_b, address_work, address_results):
     """Penetration depths for the poses of the workspace where its answers say that the bodies meet."""
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
     results = _results(address_results, work.orders[ASKED])
-    for i in range(work.orders[ASKED]):
+    for i in range(work.orders[FIRST], work.orders[ASKED]):
         if work.answers[i] == 0:
             continue
         depth, lower, upper, direction, point_a, point_b, steps = epa(

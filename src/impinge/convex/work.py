@@ -56,14 +56,15 @@ _NUMBERS = 10
 
 # Places in ``orders``: what is asked.
 ASKED = 0
-"""The number of poses."""
+"""Where the poses end that are asked about (FIRST is where they begin)."""
 QUESTION = 1
 METHOD = 2
 COHERENT = 3
 """Whether a pose begins with what the one before it has left."""
 ROOM = 4
 """Vertices that the queue has room for."""
-_ORDERS = 5
+FIRST = 5
+_ORDERS = 6
 
 COLLIDES = 0
 CLOSER_THAN = 1
@@ -116,8 +117,8 @@ class Workspace:
     """Owns the arrays and knows their address."""
 
     __slots__ = (
-        "_asked", "_header", "_single", "address", "answers", "counters", "features", "nearest", "numbers", "orders",
-        "pair", "points", "poses", "queue", "ready_for", "room", "rows", "single_poses", "stamps", "values",
+        "_asked", "_header", "_plateaus", "_single", "address", "answers", "counters", "features", "nearest", "numbers",
+        "orders", "pair", "points", "poses", "ready_for", "room", "rows", "single_poses", "values",
     )  # fmt: skip
 
     def __init__(self, coherent: bool = False) -> None:
@@ -134,10 +135,10 @@ class Workspace:
         self.values = self.nearest[:1]
         self.points = self.nearest[1:7].reshape(1, 6)
         self.features = self.nearest[7:].view(np.int32).reshape(1, FEATURES)
-        self.queue = np.zeros(_ROOM, dtype=np.int64)
-        self.stamps = np.zeros(_ROOM, dtype=np.int64)
+        self._plateaus = [np.zeros((2, _ROOM), dtype=np.int64)]
         self.room = _ROOM
-        own = (self.rows, self.counters, self.numbers, self.pair, self.orders, self.queue, self.stamps)
+        queue, stamps = self._plateaus[0]
+        own = (self.rows, self.counters, self.numbers, self.pair, self.orders, queue, stamps)
         single = (self.poses[:1], self.poses[1:], self.answers, self.values, self.points, self.features)
         self.single_poses: Any = self.poses.data.cast("B")
         """Where the bytes of two poses go, for a single question."""
@@ -156,32 +157,39 @@ class Workspace:
     def need_room(self, vertices: int) -> None:
         """For bodies with so many vertices."""
         if vertices > self.room:
+            # In this order, so that kernels find room that is there wherever this is interrupted.
+            self._plateaus.append(np.zeros((2, 2 * vertices), dtype=np.int64))
+            self._set(_QUEUE_AT, [address_of(array) for array in self._plateaus[-1]])
+            self.orders[ROOM] = 2 * vertices
             self.room = 2 * vertices
-            self.queue = np.zeros(self.room, dtype=np.int64)
-            self.stamps = np.zeros(self.room, dtype=np.int64)
-            self._set(_QUEUE_AT, [address_of(self.queue), address_of(self.stamps)])
-            self.orders[ROOM] = self.room
+            del self._plateaus[:-1]
 
     def ask(
         self, poses_a: Floats, poses_b: Floats, answers: NDArray[Any], values: Floats, points: Floats, features: Any
     ) -> None:
         """The next question is about these poses, and its results go there."""
+        self.ready_for = None
         self._asked = (poses_a, poses_b, answers, values, points, features)  # keeps them alive
         self._set(_ASKED_AT, [address_of(array) for array in self._asked])
-        self.orders[ASKED] = len(poses_a)
+        self.ask_part(0, len(poses_a))
+
+    def ask_part(self, first: int, end: int) -> None:
+        """The next call is about these of the poses."""
+        self.orders[FIRST] = first
+        self.orders[ASKED] = end
 
     def ask_for(self, question: int, method: int) -> None:
         """What the next question is, and how it is to be answered."""
+        self.ready_for = None
         self.orders[QUESTION] = question
         self.orders[METHOD] = method
-        self.ready_for = None
 
     def ask_single(self, question: int, method: int, name: tuple[Any, ...]) -> None:
         """The next question is about ``single_poses``, and so are all that have the same name."""
-        self._set(_ASKED_AT, self._single)
-        self.orders[ASKED] = 1
-        self._asked = ()
         self.ask_for(question, method)
+        self._set(_ASKED_AT, self._single)
+        self.ask_part(0, 1)
+        self._asked = ()
         self.ready_for = name
 
     def _set(self, place: int, addresses: list[Any]) -> None:

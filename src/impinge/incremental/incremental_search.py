@@ -36,6 +36,7 @@ from impinge.incremental.frame_memory import (
 from impinge.incremental.hierarchy import Hierarchy
 from impinge.incremental.penetration_region import PenetrationRegion
 from impinge.incremental.solid_features import coarse_subsets
+from impinge.interruptible import in_parts, stop_if_abandoned
 from impinge.trees.answers import MEETING
 from impinge.trees.search import Statistics
 from impinge.trees.work import KINDS
@@ -52,6 +53,9 @@ class SweepStatistics(Statistics):
     kept_pairs: int
     """Pairs of nodes whose sorted lists are kept for the next frame."""
 
+
+_FIRST_POSES = 8
+"""To begin a batch with: one takes from some microseconds to many milliseconds."""
 
 MOST_SUBSETS = 64
 """A polygon soup may have thousands, which say nothing; all faces are one then."""
@@ -175,7 +179,7 @@ class IncrementalSearch:
         counters = memory.counters
         counters[FIRST_ONLY] = first_only
         in_regions = self._regions is not None and kernel is _sweep()
-        for _ in self._regions_of(memory, poses_a, poses_b) if in_regions else (None,):
+        for _ in self._regions_of(memory, poses_a, poses_b) if in_regions else _in_parts(memory, len(poses_a)):
             while (answer := kernel(self._a.address, self._b.address, memory.address)) != DONE:
                 if answer == MORE_FOUND and enough is not None and counters[FOUND_ROOM] > enough:
                     counters[FOUND] = counters[FOUND_ROOM]  # with those of the pose that it did not end
@@ -187,6 +191,7 @@ class IncrementalSearch:
         """Pose by pose, tell the memory where contacts can be."""
         assert self._regions is not None
         for i in range(len(poses_a)):
+            stop_if_abandoned()
             memory.counters[ASKED] = i + 1
             region = self._regions.region(poses_a[i], poses_b[i])
             memory.anywhere()
@@ -201,6 +206,13 @@ class IncrementalSearch:
         taken = memory.counters[[BOX_TESTS, TRIANGLE_TESTS, EXCHANGES, KEPT]].tolist()
         box_tests, triangle_tests, exchanges, kept = taken
         self.statistics = SweepStatistics(box_tests, triangle_tests, contacts, exchanges, kept)
+
+
+def _in_parts(memory: Memory, count: int) -> Iterator[None]:
+    """Tell the memory part by part up to which pose it is asked."""
+    for part in in_parts(count, _FIRST_POSES):
+        memory.counters[ASKED] = part.stop
+        yield
 
 
 def _leaf_at(handle: Handle, vertex: Floats) -> int:

@@ -18,7 +18,7 @@ from impinge.convex.gjk import MEETING, gjk
 from impinge.convex.settle import begin_anew, settle, write_nearest
 from impinge.convex.simplex import pose_anew
 from impinge.convex.support import pose_of, size_of_coordinates
-from impinge.convex.work import ASKED, CLOSER_THAN, DISTANCE, LIMIT, QUESTION, VALUE
+from impinge.convex.work import ASKED, CLOSER_THAN, DISTANCE, FIRST, LIMIT, QUESTION, VALUE
 from impinge.convex.work import work_at as convex_work_at
 from impinge.jit import inlined, inner, kernel
 from impinge.trees.hull_tree import PiecesBody, pieces_body
@@ -151,7 +151,7 @@ def ask_all(address_a, address_b, address_work, address_space):
     counters = work.counters
     question = space.orders[QUESTION]
     work.motions[0, SCALE] = np.float32(1.0)  # sizes of a and b have one unit
-    for i in range(space.orders[ASKED]):
+    for i in range(space.orders[FIRST], space.orders[ASKED]):
         unit_a = size_of_coordinates(convex_body(a.hulls[0]), pose_of(space.poses_a, i))
         unit_b = size_of_coordinates(convex_body(b.hulls[0]), pose_of(space.poses_b, i))
         leaf = PieceQuestion(address_space, i, unit_a + unit_b)

@@ -12,13 +12,17 @@ from impinge.convex.hull import ConvexHull
 from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, FEATURES, GJK, LIMIT
 from impinge.convex.work import Workspace as ConvexWorkspace
 from impinge.geometry.cast import Bools, Floats
+from impinge.interruptible import in_parts
 from impinge.trees import search as tree_search
 from impinge.trees.convex_pieces import ConvexPieces
 from impinge.trees.convex_pieces_kernels import ask_all
 from impinge.trees.hull_tree import handle_of
 from impinge.trees.search import Statistics
-from impinge.trees.work import Results
+from impinge.trees.work import AT_ONCE, Results
 from impinge.trees.work import Workspace as TreeWorkspace
+
+_FIRST_POSES = 64
+"""To begin a batch with: one takes from ten microseconds to some milliseconds, and has no budget."""
 
 
 class PiecesWorkspace(NamedTuple):
@@ -84,6 +88,9 @@ class PiecesSearch:
         convex.ask(poses_a, poses_b, answers.view(np.int8), values, points, features)
         convex.ask_for(question, GJK)
         convex.numbers[LIMIT] = clearance
-        ask_all(self._a.address, self._b.address, tree.address, convex.address)
+        for part in in_parts(len(poses_a), _FIRST_POSES):
+            convex.ask_part(part.start, part.stop)
+            ask_all(self._a.address, self._b.address, tree.address, convex.address)
+        tree.allow(AT_ONCE)  # for the next question, if it is about meshes
         hulls, pairs = tree.tests()
         self.statistics = Statistics(hulls, pairs, int(np.count_nonzero(answers)))

@@ -41,6 +41,7 @@ from impinge.trees.work import (
     COHERENT,
     FACE_A,
     FACE_B,
+    FIRST,
     HEAP,
     HEAP_LEFT,
     MODE,
@@ -103,10 +104,18 @@ def _start_search(work, best_first):
 
 
 @inlined
-def out_of_budget(work, answered):
-    """Whether the traversal stopped before it was done; it then goes on when the question is asked again."""
+def _first_pose(work):
+    """The pose to begin with: the first that is asked about, or the one where the last call has stopped."""
+    return work.counters[POSE] if work.counters[RESUMED] != 0 else work.sizes[FIRST]
+
+
+@inlined
+def out_of_budget(work, answered, i):
+    """Whether the traversal for pose i stopped before it was done; called again the kernel goes on there."""
     stopped = not answered and work.counters[OPEN] > 0 and work.counters[BOX_TESTS] >= work.counters[BUDGET]
     work.counters[RESUMED] = stopped
+    if stopped:
+        work.counters[POSE] = i
     return stopped
 
 
@@ -122,17 +131,14 @@ def _witness_meets(a, b, work):
 
 @inlined
 def collide_all(a, b, work):
-    """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, NO_ROOM or UNFINISHED.
-
-    A question that is not finished for want of budget goes on when it is asked again; then it is about one pose.
-    """
+    """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, NO_ROOM or UNFINISHED."""
     counters = work.counters
     if must_grow(work):
         return NO_ROOM
     if counters[COHERENT] == 0:
         counters[WITNESS] = 0  # it belongs to other bodies
     answer = APART
-    for i in range(work.sizes[ASKED]):
+    for i in range(_first_pose(work), work.sizes[ASKED]):
         if counters[RESUMED] == 0:
             if not _place(a, b, i, work):
                 return NOT_RIGID
@@ -145,7 +151,7 @@ def collide_all(a, b, work):
             choose_mode(work)
             _prepare(a, b, 0.0, 0 if counters[MODE] != PLAIN else BEST_FIRST, work)
         meeting = traverse(FirstContact(work.poses), a, b, work)
-        if out_of_budget(work, meeting):
+        if out_of_budget(work, meeting, i):
             return UNFINISHED
         alone = counters[BOX_TESTS] == counters[TESTS_BEFORE] + 1
         far = alone if counters[MODE] == PLAIN else roots_are_apart(work)
@@ -173,7 +179,7 @@ def find_contacts(a, b, work):
             choose_mode(work)
             _prepare(a, b, 0.0, 0, work)
         full = traverse(AllContacts(work.poses), a, b, work)
-        if out_of_budget(work, False):
+        if out_of_budget(work, full, i):
             return UNFINISHED
         if full:
             counters[RESUMED] = 1
@@ -202,7 +208,7 @@ def find_nearest(a, b, work):
     numbers = work.numbers
     if must_grow(work):
         return NO_ROOM
-    for i in range(work.sizes[ASKED]):
+    for i in range(_first_pose(work), work.sizes[ASKED]):
         meeting = False
         if counters[RESUMED] == 0:
             if counters[COHERENT] == 0:
@@ -215,7 +221,7 @@ def find_nearest(a, b, work):
             _start_search(work, BEST_FIRST)
         if not meeting:
             meeting = traverse(Nearest(work.poses), a, b, work)
-            if out_of_budget(work, meeting):
+            if out_of_budget(work, meeting, i):
                 return UNFINISHED
         finish(work, DISTANCES)
         counters[WITNESS] = meeting
@@ -231,30 +237,34 @@ def find_nearest(a, b, work):
 def find_closer(a, b, work):
     """Whether there are points no farther apart than the clearance, for each pose.
 
-    Return the last, or NOT_RIGID or NO_ROOM.
+    Return the last, or NOT_RIGID, NO_ROOM or UNFINISHED.
     """
     closer = False
     clearance = work.numbers[CLEARANCE]
     if must_grow(work):
         return NO_ROOM
-    for i in range(work.sizes[ASKED]):
-        if not _place(a, b, i, work):
-            return NOT_RIGID
-        closer = False
-        if not surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
+    for i in range(_first_pose(work), work.sizes[ASKED]):
+        if work.counters[RESUMED] == 0:
+            if not _place(a, b, i, work):
+                return NOT_RIGID
+            if surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
+                work.answers[i] = closer = False
+                continue
             _choose_view(a, b, work)
             _prepare(a, b, clearance, BEST_FIRST, work)
-            closer = traverse(Within(work.poses, clearance), a, b, work)
-            finish(work, DISTANCES)
+        closer = traverse(Within(work.poses, clearance), a, b, work)
+        if out_of_budget(work, closer, i):
+            return UNFINISHED
+        finish(work, DISTANCES)
         work.answers[i] = closer
     return np.int64(closer)
 
 
 @inlined
 def visit_all(leaf, a, b, work):
-    """Call a leaf operation for all pairs within the clearance; return the number of poses done, or NOT_RIGID.
+    """Call a leaf operation for all pairs within the clearance.
 
-    Called again it goes on where it stopped.
+    Return the number of poses done, or NOT_RIGID or UNFINISHED.  Called again it goes on where it stopped.
     """
     counters = work.counters
     clearance = work.numbers[CLEARANCE]
@@ -265,9 +275,11 @@ def visit_all(leaf, a, b, work):
                 return NOT_RIGID
             _choose_view(a, b, work)
             _prepare(a, b, clearance, 0, work)
-        if traverse(leaf, a, b, work):
+        full = traverse(leaf, a, b, work)
+        if out_of_budget(work, full, i):
+            return UNFINISHED
+        if full:
             counters[RESUMED] = 1
             return i
-        counters[RESUMED] = 0
         counters[POSE] += 1
     return counters[POSE]

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impinge.geometry.cast import Floats
 from impinge.geometry.mesh import Mesh
-from impinge.trees.answers import MEETING
+from impinge.interruptible import in_parts, stop_if_abandoned
+from impinge.trees.answers import MEETING, UNFINISHED
 from impinge.trees.body import Handle
 from impinge.trees.obb import OBBTree
-from impinge.trees.work import KINDS, Results, Workspace
+from impinge.trees.work import AT_ONCE, KINDS, Results, Workspace
 
 if TYPE_CHECKING:
     from impinge.trees.tree import Tree
+
+
+_FIRST_POSES = 256
+"""To begin a batch with.  Most are quick and go in one call or two, but along a front of millions of entries a pose may
+take milliseconds without a single box test."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +52,10 @@ own = _Own()
 
 def own_workspace() -> Workspace:
     """The workspace of this thread."""
-    if own.workspace is None:
-        own.workspace = Workspace()
-    return own.workspace
+    work = own.workspace
+    if work is None:
+        own.workspace = work = Workspace()
+    return work
 
 
 OBB_HANDLE = "OBBTree handle"
@@ -76,6 +84,14 @@ def contact_columns(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -
     if first:
         pairs[:, 0] += first
     return pairs
+
+
+def to_its_end(ask: Callable[[], int], work: Workspace) -> int:
+    """Ask a kernel until it is not out of budget any more; what it answers then."""
+    while (answer := ask()) == UNFINISHED:
+        stop_if_abandoned()
+        work.allow(AT_ONCE)
+    return answer
 
 
 class TreeSearch:
@@ -107,15 +123,23 @@ class TreeSearch:
     def _workspace(self) -> Workspace:
         work = self._own_work or own_workspace()
         work.begin(self._a.stack + self._b.stack)
+        work.allow(AT_ONCE)
         return work
 
     def _tell(self, work: Workspace, contacts: int) -> None:
         box_tests, triangle_tests = work.tests()
         self.statistics = Statistics(box_tests, triangle_tests, contacts)
 
-    def _ask(self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: Results) -> Any:
+    def _ask(self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: Results) -> None:
         work.ask(poses_a, poses_b, results)
-        return getattr(self._a.kernels, name)(self._a.address, self._b.address, work.address)
+        ask = self._kernel(name, work)
+        for part in in_parts(len(poses_a), _FIRST_POSES):
+            work.ask_part(part.start, part.stop)
+            if (answer := to_its_end(ask, work)) < 0:
+                raise RuntimeError(f"the search ended with {answer}")
+
+    def _kernel(self, name: str, work: Workspace) -> Callable[[], int]:
+        return partial(getattr(self._a.kernels, name), self._a.address, self._b.address, work.address)
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> NDArray[np.int8]:
         """APART, MEETING or FAR_APART for each pose."""
@@ -147,6 +171,7 @@ class TreeSearch:
         """The same in parts of some ten thousand, each sorted in itself."""
         work = Workspace()  # between two parts other questions may be asked
         work.begin(self._a.stack + self._b.stack)
+        work.allow(AT_ONCE)
         for first, keys in self._contact_keys(work, poses_a, poses_b):
             if len(keys):
                 yield contact_columns(self._a, self._b, first, keys)
@@ -155,17 +180,19 @@ class TreeSearch:
         self, work: Workspace, poses_a: Floats, poses_b: Floats
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Contacts as numbers (see leaf_operations), and the pose from which on they count."""
+        ask = self._kernel("contacts", work)
         # The numbers must not overflow.
         step = min(len(poses_a), 2**60 // (self._a.triangles * self._b.triangles)) or 1
         for first in range(0, len(poses_a), step):
-            some_a, some_b = poses_a[first : first + step], poses_b[first : first + step]
             work.first_pose()
-            done = 0
-            while done < len(some_a):
-                done = self._ask("contacts", work, some_a, some_b, Results())
-                if done < 0:
-                    raise RuntimeError(f"the search for contacts ended with {done}")
-                yield first, work.take_pairs()
+            work.ask(poses_a[first : first + step], poses_b[first : first + step], Results())
+            for part in in_parts(min(step, len(poses_a) - first), _FIRST_POSES):
+                work.ask_part(part.start, part.stop)
+                while (done := to_its_end(ask, work)) < part.stop:
+                    if done < 0:
+                        raise RuntimeError(f"the search for contacts ended with {done}")
+                    yield first, work.take_pairs()  # there is no room for more
+            yield first, work.take_pairs()
 
     def distance(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
         """Values, points (k, 2, 3) and faces (k, 2)."""

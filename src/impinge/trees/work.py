@@ -68,14 +68,19 @@ _COUNTERS = 25
 OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
 
 NO_BUDGET = 1 << 62
+AT_ONCE = 1 << 16
+"""Box tests after which a kernel returns, so that a question can be interrupted (``impinge.interruptible``).  A test
+takes some 10 ns, a pair of triangles for each of them up to a microsecond, and calling the kernel again about one."""
 FOR_EVER = 1 << 62
 
 # Places in ``sizes``.
 ASKED = 0
-"""The number of poses that are asked about."""
+"""Where the poses end that are asked about,"""
 PAIRS_ROOM = 1
 FRONT_ROOM = 2
-_SIZES = 3
+FIRST = 3
+"""and where they begin."""
+_SIZES = 4
 
 LARGEST_FRONT = 1 << 24
 """Entries; 320 MB."""
@@ -185,19 +190,19 @@ class Workspace:
             np.zeros((2, 12)),
         )
         self.pairs = np.zeros(1 << 14, dtype=np.int64)
-        self.stack = 4096
         self.front = front
         self._sizes = np.zeros(_SIZES, dtype=np.int64)
-        self._allocate()
+        self.stack = 4096
+        self._allocate(self.stack)
         self.single_poses = self.poses.data.cast("B")
         """Both poses as bytes: filling them this way takes a quarter of the time of an assignment to the array."""
         self.ask_single()
 
-    def _allocate(self) -> None:
+    def _allocate(self, stack: int) -> None:
         nowhere = Results()
         self._work = Work(
-            np.zeros((self.stack, 2), dtype=np.int32),
-            np.zeros(self.stack, dtype=np.float32),
+            np.zeros((stack, 2), dtype=np.int32),
+            np.zeros(stack, dtype=np.float32),
             self.pairs,
             np.zeros((self.front, 3), dtype=np.int32),
             np.zeros(self.front),
@@ -210,11 +215,11 @@ class Workspace:
             self.poses[1:],
             *nowhere,
         )
-        self._sizes[:] = 1, len(self.pairs), self.front
+        self._sizes[:] = 1, len(self.pairs), self.front, 0
         if config.DISABLE_JIT:
             self.address: Any = self
             return
-        self._header = np.array([address_of(array) for array in self._work] + [self.stack], dtype=np.int64)
+        self._header = np.array([address_of(array) for array in self._work] + [stack], dtype=np.int64)
         self.address = address_of(self._header)
 
     def ask(self, poses_a: Floats, poses_b: Floats, results: Results) -> None:
@@ -222,12 +227,19 @@ class Workspace:
         self.is_single = False
         asked = (poses_a, poses_b, *(result.reshape(-1) for result in results))
         self._work = Work(*self._work[:_ASKED_AT], *asked)
-        self._sizes[ASKED] = len(poses_a)
+        self.ask_part(0, len(poses_a))
         if not config.DISABLE_JIT:
             self._header[_ASKED_AT:_COLUMNS] = [address_of(array) for array in asked]
 
+    def ask_part(self, first: int, end: int) -> None:
+        """The next call is about these of the poses."""
+        self._sizes[FIRST] = first
+        self._sizes[ASKED] = end
+        self.counters[POSE] = first
+
     def ask_single(self) -> None:
         """The next questions are about the poses in ``single_poses``."""
+        self.first_pose()
         self.answers = np.zeros(1, dtype=np.bool_)
         self.values = np.zeros(1)
         self.points = np.zeros((2, 3))
@@ -238,13 +250,15 @@ class Workspace:
     def begin(self, stack: int) -> None:
         """Get ready for a question with a stack of this size."""
         if stack > self.stack or self.counters[FRONT_FULL]:
-            self.stack = max(self.stack, stack)
+            stack = max(self.stack, stack)
+            self.stack = 0  # too small for any question, should this be interrupted
             if self.counters[FRONT_FULL]:
                 self.counters[PAUSE] = 0 if self.front < LARGEST_FRONT else FOR_EVER
                 self.front = min(8 * self.front, LARGEST_FRONT)
             self.counters[FRONT] = -1
-            self._allocate()
+            self._allocate(stack)
             self.ask_single()
+            self.stack = stack
         if self.counters[COHERENT]:
             self.first_pose()
             self.counters[OF_ONE_QUESTION] = 0
@@ -279,9 +293,13 @@ class Workspace:
         counters[POSE] = 0
         counters[FOUND] = 0
 
+    def found_pairs(self) -> NDArray[np.int64]:
+        """The contacts found since they were last taken."""
+        return self.pairs[: self.counters[FOUND]].copy()
+
     def take_pairs(self) -> NDArray[np.int64]:
         """The contacts found since the last time."""
-        found = self.pairs[: self.counters[FOUND]].copy()
+        found = self.found_pairs()
         self.counters[FOUND] = 0
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.geometry.cast import Floats
 from impinge.geometry.pose import as_pose
 from impinge.geometry.results import Contacts, Distance
+from impinge.interruptible import in_threads
 from impinge.world.bodies import Body, require_body
 from impinge.world.method import ContactColumns
 
@@ -63,14 +64,9 @@ class Batch:
 
     def run(self, task: Callable[[Floats, Floats], Result]) -> list[Result]:
         """task(poses_a, poses_b) for consecutive parts of the batch, one for each worker."""
-
-        def run_part(part: slice) -> Result:
-            return task(self.poses_a[part], self.poses_b[part])
-
         if len(self._parts) == 1:
             return [task(self.poses_a, self.poses_b)]
-        with ThreadPoolExecutor(len(self._parts)) as pool:
-            return list(pool.map(run_part, self._parts))
+        return in_threads([partial(task, self.poses_a[part], self.poses_b[part]) for part in self._parts])
 
     def shaped(self, values: NDArray[Any]) -> Any:
         """The flat results with the leading shape of the poses; scalars for a single pose."""

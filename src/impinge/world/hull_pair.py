@@ -28,26 +28,24 @@ class HullPair(Pair):
         self.a = a
         self.b = b
         self.method = method
-        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
+        # Taken out while a thread uses it (pop is atomic), and put back after an answer: what an interrupt has left
+        # half done is not used again.  Who finds nothing makes a new one.
         self._works = [Workspace(coherent=True)]
 
     @property
     def effort(self) -> Effort:
-        """What all questions so far took."""
+        """What all questions so far took; counted anew after an error or an interrupt."""
         with self._work() as work:
-            return effort(work or Workspace())
+            return effort(work)
 
     @contextmanager
-    def _work(self) -> Iterator[Workspace | None]:
+    def _work(self) -> Iterator[Workspace]:
         try:
             work = self._works.pop()
         except IndexError:
-            yield None
-            return
-        try:
-            yield work
-        finally:
-            self._works.append(work)
+            work = Workspace(coherent=True)
+        yield work
+        self._works.append(work)
 
     def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Any, ...]]:
         return Pair, (self.a, self.b, self.method)  # what it remembers can be found again
@@ -58,21 +56,19 @@ class HullPair(Pair):
         try:  # written out, since the context manager takes as long as all the rest
             work = self._works.pop()
         except IndexError:
-            return hulls.collides(self.a, self.b, pose_a, pose_b, self.method)
-        try:
-            return hulls.collides(self.a, self.b, pose_a, pose_b, self.method, 1, work)
-        finally:
-            self._works.append(work)
+            work = Workspace(coherent=True)
+        answer = hulls.collides(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+        self._works.append(work)
+        return answer
 
     def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Distance:
         try:
             work = self._works.pop()
         except IndexError:
-            return hulls.distance(self.a, self.b, pose_a, pose_b, self.method)
-        try:
-            return hulls.distance(self.a, self.b, pose_a, pose_b, self.method, 1, work)
-        finally:
-            self._works.append(work)
+            work = Workspace(coherent=True)
+        found = hulls.distance(self.a, self.b, pose_a, pose_b, self.method, 1, work)
+        self._works.append(work)
+        return found
 
     def closer_than(
         self, clearance: float, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None

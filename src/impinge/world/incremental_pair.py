@@ -60,7 +60,8 @@ class IncrementalPair(Pair):
         self.hierarchy = hierarchy or Hierarchy()
         self.region = region
         self._handles = handle_of(self.a, self.hierarchy), handle_of(self.b, self.hierarchy)
-        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
+        # Taken out while a thread uses it (pop is atomic), and put back after an answer: what an interrupt has left
+        # half done is not used again.  Who finds nothing makes a new one.
         self._kept = [self._new_memory()]
         self._memory = []  # no fronts of trees: the verbs go the general way
         self.statistics = SweepStatistics(0, 0, 0, 0, 0)
@@ -86,22 +87,14 @@ class IncrementalPair(Pair):
 
     @contextmanager
     def _method(self) -> Iterator[TreeMethod]:
-        kept = None
         try:
             kept = self._kept.pop()
         except IndexError:
-            search = IncrementalSearch(*self._handles)
-        else:
-            search = IncrementalSearch(*self._handles, *kept)
-        try:
-            yield IncrementalMethod(self.a, self.b, search)
-        except BaseException:
-            kept = kept and self._new_memory()  # what is remembered may be half of a frame
-            raise
-        finally:
-            self.statistics = search.statistics
-            if kept is not None:
-                self._kept.append(kept)
+            kept = self._new_memory()
+        search = IncrementalSearch(*self._handles, *kept)
+        yield IncrementalMethod(self.a, self.b, search)
+        self.statistics = search.statistics
+        self._kept.append(kept)
 
     def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Any, ...]]:
         return IncrementalPair, (self.a, self.b, "incremental", self.hierarchy, self.region)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.geometry.cast import Floats, as_clearance
 from impinge.geometry.mesh import Mesh
 from impinge.trees.search import contact_columns, handle_of
-from impinge.trees.work import Results, Workspace
+from impinge.trees.work import AT_ONCE, Results, Workspace
 from impinge.world.batch import Batch
 
 
@@ -61,7 +61,8 @@ class LeafOperation:
         values = np.zeros(len(work.pairs))
         keys_found, values_found = [np.empty(0, dtype=np.int64)], [np.empty(0)]
         done = 0
-        while done < len(batch.poses_a):
+        while done < len(batch.poses_a):  # stopped by its budget, or for want of room
+            work.allow(AT_ONCE)
             done = self._kernel(one.address, other.address, work.address, values)
             keys_found.append(work.take_pairs())
             values_found.append(values[: len(keys_found[-1])].copy())

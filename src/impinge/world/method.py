@@ -17,10 +17,14 @@ from impinge.geometry.cast import Bools, Floats
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.results import ContactKind
+from impinge.interruptible import in_parts
 from impinge.world.pieces import Pieces, pieces_of
 
 ContactColumns = tuple[NDArray[np.int64], Floats, Floats]
 """(pose, face of a, face of b, kind) of contacts, their segments (k, 2, 3) and normals."""
+
+_FIRST_CONTACTS = 4096
+"""To begin with; one takes a microsecond or more."""
 
 
 class Method(ABC):
@@ -124,9 +128,13 @@ class Method(ABC):
 
         segments = np.empty((len(pairs), 2, 3))
         normals = np.empty((len(pairs), 3))
-        if len(pairs):
-            a, b = self._a, self._b
-            construct_contacts(a.vertices, a.faces, b.vertices, b.faces, poses_a, poses_b, pairs, segments, normals)
+        a, b = self._a, self._b
+        bodies = a.vertices, a.faces, b.vertices, b.faces
+        if 0 < len(pairs) <= _FIRST_CONTACTS:  # as is usual: slices would take as long as a contact
+            construct_contacts(*bodies, poses_a, poses_b, pairs, segments, normals)
+            return pairs, segments, normals
+        for part in in_parts(len(pairs), _FIRST_CONTACTS):
+            construct_contacts(*bodies, poses_a, poses_b, pairs[part], segments[part], normals[part])
         return pairs, segments, normals
 
     def common_points(

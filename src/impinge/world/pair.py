@@ -21,10 +21,19 @@ from impinge.world.query import method_of, penetration, relation
 from impinge.world.quick import TREE_METHODS
 
 if TYPE_CHECKING:
+    from impinge.trees.work import Workspace
     from impinge.world.tree_method import TreeMethod
 
 _FRONT = 1 << 16
 """Entries of a new front; it grows where that is too few."""
+
+
+def _new_memory() -> Workspace:
+    from impinge.trees.work import AT_ONCE, Workspace
+
+    work = Workspace(front=_FRONT)
+    work.allow(AT_ONCE)
+    return work
 
 
 class Pair:
@@ -73,13 +82,12 @@ class Pair:
         self._start()
 
     def _start(self) -> None:
-        from impinge.trees.work import Workspace
-
         self._scratch = method_of(self.a, self.b, "obb")
         self._handle_a = handle_of(self.a)
         self._handle_b = handle_of(self.b)
-        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
-        self._memory = [Workspace(front=_FRONT)]
+        # Taken out while a thread uses it (pop is atomic), and put back after an answer: what an interrupt has left
+        # half done is not used again.  Who finds nothing makes a new one.
+        self._memory = [_new_memory()]
         self.statistics = Statistics(0, 0, 0)
 
     @contextmanager
@@ -89,14 +97,11 @@ class Pair:
         try:
             work = self._memory.pop()
         except IndexError:
-            work = None
+            work = _new_memory()
         method = TreeMethod(self.a, self.b, search_of(self.a, self.b, work))
-        try:
-            yield method
-        finally:
-            self.statistics = method.search.statistics
-            if work is not None:
-                self._memory.append(work)
+        yield method
+        self.statistics = method.search.statistics
+        self._memory.append(work)
 
     def __reduce__(self) -> tuple[Callable[..., Pair], tuple[Any, ...]]:
         return Pair, (self.a, self.b)  # what it remembers can be found again
@@ -106,16 +111,14 @@ class Pair:
 
     @contextmanager
     def _ready(self) -> Iterator[quick.Ready | None]:
-        """The memory, for a quick answer; None while another thread has it."""
+        """The memory, for a quick answer; None while another thread has it, and after an interrupt."""
         try:
             work = self._memory.pop()
         except IndexError:
             yield None
             return
-        try:
-            yield self._handle_a, self._handle_b, work
-        finally:
-            self._memory.append(work)
+        yield self._handle_a, self._handle_b, work
+        self._memory.append(work)
 
     def collides(
         self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
@@ -126,10 +129,8 @@ class Pair:
         except IndexError:
             answer = None
         else:
-            try:
-                answer = quick.collides((self._handle_a, self._handle_b, work), pose_a, pose_b, self._solid)
-            finally:
-                self._memory.append(work)
+            answer = quick.collides((self._handle_a, self._handle_b, work), pose_a, pose_b, self._solid)
+            self._memory.append(work)
         if answer is not None:
             return answer
         batch = Batch(self.a, self.b, pose_a, pose_b)

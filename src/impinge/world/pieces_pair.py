@@ -24,7 +24,8 @@ class PiecesPair(Pair):
         pieces_method.require_method(method)
         self.a = a
         self.b = b
-        # Taken out while a thread uses it (pop is atomic); others then ask from scratch.
+        # Taken out while a thread uses it (pop is atomic), and put back after an answer: what an interrupt has left
+        # half done is not used again.  Who finds nothing makes a new one.
         self._works = [coherent_workspace()]
         self.statistics = Statistics(0, 0, 0)
 
@@ -33,14 +34,11 @@ class PiecesPair(Pair):
         try:
             work = self._works.pop()
         except IndexError:
-            work = None
+            work = coherent_workspace()
         search = PiecesSearch(self.a, self.b, work)
-        try:
-            yield search
-        finally:
-            self.statistics = search.statistics
-            if work is not None:
-                self._works.append(work)
+        yield search
+        self.statistics = search.statistics
+        self._works.append(work)
 
     def collides(
         self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None

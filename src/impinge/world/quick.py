@@ -7,14 +7,17 @@ kernel, which checks the poses itself.  Whatever is unusual (None is returned) i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance
-from impinge.trees.answers import APART, MEETING
+from impinge.trees.answers import APART, MEETING, NO_ROOM, UNFINISHED
 from impinge.trees.body import Handle
-from impinge.trees.search import OBB_HANDLE, contact_columns, own
+from impinge.trees.search import OBB_HANDLE, contact_columns, own, to_its_end
 from impinge.trees.work import Workspace
 from impinge.world.batch import contacts_of
 from impinge.world.method import Method
@@ -40,24 +43,34 @@ def ready(a: Mesh, b: Mesh, method: str, workers: int) -> Ready | None:
         return None
 
 
-def _take_poses(a: Handle, b: Handle, work: Workspace, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> bool:
-    """Hand single poses to the workspace as they are."""
+def _ask(
+    kernel: Callable[[int, int, int], int],
+    a: Handle,
+    b: Handle,
+    work: Workspace,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+) -> int:
+    """Hand single poses to the workspace as they are; what the kernel answers, negative for the general way."""
     poses = single_poses(pose_a, pose_b)
-    if poses is None:
-        return False
-    if a.stack + b.stack > work.stack:
-        return False
+    if poses is None or a.stack + b.stack > work.stack:
+        return NO_ROOM
     if not work.is_single:
         work.ask_single()
     work.single_poses[:] = poses
-    return True
+    try:
+        answer = kernel(a.address, b.address, work.address)
+        if answer == UNFINISHED:
+            answer = to_its_end(partial(kernel, a.address, b.address, work.address), work)
+    except BaseException:
+        work.is_single = False  # interrupted: the next question must not go on with this one
+        raise
+    return answer
 
 
 def collides(who: Ready, pose_a: ArrayLike | None, pose_b: ArrayLike | None, solid: bool) -> np.bool_ | None:
     a, b, work = who
-    if not _take_poses(a, b, work, pose_a, pose_b):
-        return None
-    answer = a.kernels.collides(a.address, b.address, work.address)
+    answer = _ask(a.kernels.collides, a, b, work, pose_a, pose_b)
     if answer == MEETING:
         return _YES
     if answer < 0 or (solid and answer == APART):
@@ -69,10 +82,8 @@ def closer_than(
     who: Ready, clearance: float, pose_a: ArrayLike | None, pose_b: ArrayLike | None, solid: bool
 ) -> np.bool_ | None:
     a, b, work = who
-    if not _take_poses(a, b, work, pose_a, pose_b):
-        return None
     work.set_clearance(clearance)
-    answer = a.kernels.closer_than(a.address, b.address, work.address)
+    answer = _ask(a.kernels.closer_than, a, b, work, pose_a, pose_b)
     if answer == MEETING:
         return _YES
     if answer < 0 or solid:
@@ -85,9 +96,7 @@ def distance(
 ) -> Distance | None:
     """Solids are left to the general way, but where their surfaces meet."""
     a, b, work = who
-    if not _take_poses(a, b, work, pose_a, pose_b):
-        return None
-    if a.kernels.distance(a.address, b.address, work.address) < 0:
+    if _ask(a.kernels.distance, a, b, work, pose_a, pose_b) < 0:
         return None
     value = work.values[0]
     face_a, face_b = work.faces
@@ -103,10 +112,8 @@ def distance(
 def contacts(who: Ready, method: Method, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> Contacts | None:
     """Sets of contacts that do not fit into the workspace at once are left to the general way."""
     a, b, work = who
-    if not _take_poses(a, b, work, pose_a, pose_b):
-        return None
     work.first_pose()
-    if a.kernels.contacts(a.address, b.address, work.address) != 1:
+    if _ask(a.kernels.contacts, a, b, work, pose_a, pose_b) != 1:
         work.first_pose()
         return None
     pairs = contact_columns(a, b, 0, work.take_pairs())

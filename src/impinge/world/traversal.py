@@ -12,7 +12,7 @@ from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance
 from impinge.trees.answers import UNFINISHED
 from impinge.trees.search import Statistics, contact_columns, handle_of
-from impinge.trees.work import BEST, FACE_A, FACE_B, POINTS, Workspace
+from impinge.trees.work import BEST, FACE_A, FACE_B, FOUND, POINTS, Workspace
 from impinge.world.batch import Batch, contacts_of
 from impinge.world.query import method_of
 
@@ -60,7 +60,8 @@ class Traversal:
         self._work.begin(self._a.stack + self._b.stack)
         self._work.poses[0], self._work.poses[1] = batch.poses_a[0], batch.poses_b[0]
         self._work.numbers[BEST] = np.inf
-        self._keys = [np.empty(0, dtype=np.int64)]
+        self._keys = {0: np.empty(0, dtype=np.int64)}
+        """Contacts as numbers, by the comparisons of volumes after which they were found."""
 
     def run(self, *, seconds: float | None = None, tests: int | None = None) -> bool:
         """Go on for some seconds or comparisons of volumes, or to the end; return whether it is reached."""
@@ -81,21 +82,30 @@ class Traversal:
         a, b, work = self._a, self._b, self._work
         if self.question == "distance":
             self.done = a.kernels.distance(a.address, b.address, work.address) != UNFINISHED
-        else:
-            self.done = a.kernels.contacts(a.address, b.address, work.address) == 1
-            self._keys.append(work.take_pairs())
+            return
+        self._take_contacts()
+        done = a.kernels.contacts(a.address, b.address, work.address) == 1
+        self._take_contacts()
+        self.done = done
+
+    def _take_contacts(self) -> None:
+        """Take what was found; once more, and to the same place, where an interrupt has left it in the workspace."""
+        tests, _ = self._work.tests()
+        if len(found := self._work.found_pairs()):
+            self._keys[tests] = found
+        self._work.counters[FOUND] = 0
 
     @property
     def statistics(self) -> Statistics:
         """What it took so far."""
-        contacts = sum(map(len, self._keys)) if self.question == "contacts" else int(self.upper == 0.0)
+        contacts = sum(map(len, self._keys.values())) if self.question == "contacts" else int(self.upper == 0.0)
         return Statistics(*self._work.tests(), contacts)
 
     @property
     def contacts(self) -> Contacts:
         """The contacts found so far; ``complete`` tells whether these are all."""
         self._must_be_about("contacts")
-        pairs = contact_columns(self._a, self._b, 0, np.concatenate(self._keys))
+        pairs = contact_columns(self._a, self._b, 0, np.concatenate([*self._keys.values()]))
         work = self._work
         return contacts_of(self._method.constructed(work.poses[:1], work.poses[1:], pairs), (), self.done)
 

@@ -11,13 +11,20 @@ the compilation of kernels that are not needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from impinge.geometry.cast import Bools, Floats
 from impinge.geometry.mesh import Mesh
+from impinge.interruptible import in_parts
 from impinge.world.brute_force.body import body_of
 from impinge.world.method import Method
+
+_FIRST_PAIRS = 1 << 22
+"""Pairs of triangles to begin a batch with; most take a few nanoseconds."""
+_FIRST_CONTACTS = 64
 
 
 class BruteForce(Method):
@@ -28,25 +35,35 @@ class BruteForce(Method):
         self._body_a = a.memo("brute force", body_of)
         self._body_b = b.memo("brute force", body_of)
 
+    def _parts(self, count: int) -> Iterable[slice]:
+        """Parts of a batch that a kernel gets at once."""
+        return in_parts(count, max(1, _FIRST_PAIRS // (len(self._a.faces) * len(self._b.faces) or 1)))
+
     def surfaces_meet(self, poses_a: Floats, poses_b: Floats) -> tuple[Bools, Bools]:
         from impinge.world.brute_force.meeting import meet
 
         answers = np.empty(len(poses_a), dtype=np.bool_)
-        meet(self._body_a, self._body_b, poses_a, poses_b, answers)
+        for part in self._parts(len(poses_a)):
+            meet(self._body_a, self._body_b, poses_a[part], poses_b[part], answers[part])
         return answers, ~answers
 
     def surfaces_within(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
         from impinge.world.brute_force.clearance import within
 
         answers = np.empty(len(poses_a), dtype=np.bool_)
-        within(self._body_a, self._body_b, poses_a, poses_b, clearance, answers)
+        for part in self._parts(len(poses_a)):
+            within(self._body_a, self._body_b, poses_a[part], poses_b[part], clearance, answers[part])
         return answers
 
     def meeting_pairs(self, poses_a: Floats, poses_b: Floats, most: int | None = None) -> NDArray[np.int64]:
         from impinge.world.brute_force.pairs import find_pairs
 
-        pairs: NDArray[np.int64] = find_pairs(self._body_a, self._body_b, poses_a, poses_b)
-        return pairs if most is None else pairs[: most + 1]
+        found = [np.empty((0, 4), dtype=np.int64)]
+        for part in self._parts(len(poses_a)):
+            pairs = find_pairs(self._body_a, self._body_b, poses_a[part], poses_b[part])
+            pairs[:, 0] += part.start
+            found.append(pairs)
+        return np.concatenate(found)[: None if most is None else most + 1]
 
     def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
         from impinge.world.brute_force.distances import nearest_pairs
@@ -55,7 +72,9 @@ class BruteForce(Method):
         values = np.empty(count)
         points = np.empty((count, 2, 3))
         faces = np.empty((count, 2), dtype=np.int32)
-        nearest_pairs(self._body_a, self._body_b, poses_a, poses_b, values, points, faces)
+        for part in self._parts(count):
+            asked = poses_a[part], poses_b[part]
+            nearest_pairs(self._body_a, self._body_b, *asked, values[part], points[part], faces[part])
         return values, points, faces
 
     def pieces_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
@@ -63,10 +82,11 @@ class BruteForce(Method):
 
         inside = np.empty_like(free)
         faces = self._pieces(side).face
-        if side == 0:
-            pieces_inside(self._body_a, self._body_b, poses_a, poses_b, faces, free, inside)
-        else:
-            pieces_inside(self._body_b, self._body_a, poses_b, poses_a, faces, free, inside)
+        body, other, poses, other_poses = self._body_a, self._body_b, poses_a, poses_b
+        if side == 1:
+            body, other, poses, other_poses = other, body, other_poses, poses
+        for part in self._parts(len(poses)):
+            pieces_inside(body, other, poses[part], other_poses[part], faces, free[part], inside[part])
         return inside
 
     def cells_at_contacts(
@@ -74,4 +94,5 @@ class BruteForce(Method):
     ) -> None:
         from impinge.world.brute_force.solids import cells_at_contacts
 
-        cells_at_contacts(self._body_a, self._body_b, poses_a, poses_b, pairs, cells)
+        for part in in_parts(len(pairs), _FIRST_CONTACTS):
+            cells_at_contacts(self._body_a, self._body_b, poses_a, poses_b, pairs[part], cells)
