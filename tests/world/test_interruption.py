@@ -262,6 +262,7 @@ def test_a_call_from_a_signal_handler_is_refused() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="signals are handled even between the last two instructions")
+@pytest.mark.nojit_slow
 @pytest.mark.parametrize("question", ["collides", "distance"])
 def test_signals(question: str) -> None:
     world = scene()

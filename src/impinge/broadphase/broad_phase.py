@@ -24,7 +24,6 @@ from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
 from impinge.geometry.cast import Floats, as_ids, read_only, real_array
-from impinge.geometry.float_errors import default_float_errors
 
 Ids = NDArray[np.int64]
 
@@ -46,15 +45,14 @@ class LastUpdate(NamedTuple):
     """The pairs."""
     ids: Ids
     """The objects."""
-    fits: bool
-    """Whether what members keep is still of this update."""
+    numbers: NDArray[np.int64]
+    """0, 1, 2, ... for each of them."""
 
 
 _NO_IDS: Ids = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """Which objects came and went since the last update; all are new to a member that has forgotten everything."""
 
     keys: Keys
@@ -99,7 +97,9 @@ class BroadPhase(ABC):
         self._fixed_count = 0
         self._next_id = 0
         # Arrays of ids are replaced, never written to.
-        self._last = LastUpdate(_NO_IDS, self._ids, fits=True)
+        self._last = LastUpdate(_NO_IDS, self._ids, _NO_IDS)
+        self._kept_from: LastUpdate | None = self._last
+        """What members keep is of this update; of none while it changes."""
         self._forget()
 
     @abstractmethod
@@ -118,7 +118,6 @@ class BroadPhase(ABC):
     def statistics(self) -> Statistics:
         """What the last update took."""
 
-    @default_float_errors
     def add(self, boxes: ArrayLike, *, fixed: bool = False) -> np.int64 | Ids:
         """Add objects, given their boxes (n, 2, 3): low corner, high corner.
 
@@ -162,29 +161,27 @@ class BroadPhase(ABC):
         If this is interrupted, the boxes may have moved already; the next update then tells what changed since the one
         before.
         """
-        changes, last = self._updated(boxes, ids)
-        # One line, and no call that might be interrupted between the note and the caller.
-        return self._finish(last) or changes  # type: ignore[func-returns-value]
-
-    @default_float_errors
-    def _updated(self, boxes: ArrayLike | None, ids: ArrayLike | None) -> tuple[Changes, LastUpdate]:
         if boxes is None and ids is not None:
             raise ValueError("ids without boxes: say where they are")
         rows = None if boxes is None else as_box_rows(boxes)
         where = None if rows is None else self._movable_numbers(len(rows), ids)
-        known = self._last
-        if known.fits:
+        known = self._kept_from is self._last
+        if known:
             edit = self._edit()
         else:
             self._forget()
             edit = Edit(_NO_IDS, _NO_IDS, _NO_IDS, 0)
-        self._last = LastUpdate(known.keys, known.ids, fits=False)
+        self._kept_from = None
         if where is not None:
             self._rows[where] = rows
         change = self._advance(edit)
-        if not known.fits:
-            change = change_to(known.keys, change.now)
-        return Changes.of(change), LastUpdate(change.now, self._ids, fits=True)
+        if not known:
+            change = change_to(self._last.keys, change.now)
+        changes = Changes.of(change)
+        numbers = self._last.numbers if self._last.ids is self._ids else np.arange(len(self))
+        self._kept_from = LastUpdate(change.now, self._ids, numbers)
+        # One line, and no call that might be interrupted between the note and the caller.
+        return self._finish(self._kept_from) or changes  # type: ignore[func-returns-value]
 
     def _finish(self, last: LastUpdate) -> None:
         self._last = last
@@ -192,19 +189,17 @@ class BroadPhase(ABC):
     @property
     def _is_current(self) -> bool:
         """Whether what members keep is of the objects as they are now."""
-        return self._last.fits and self._last.ids is self._ids
+        return self._kept_from is self._last and self._last.ids is self._ids
 
     @property
     def pairs(self) -> Pairs:
         """Ids of all pairs that overlapped at the last update, (k, 2), smaller id first, sorted."""
         return as_pairs(self._last.keys)  # type: ignore[no-any-return]
 
-    @default_float_errors
     def overlapping(self, box: ArrayLike) -> Ids:
         """Ids of the objects whose boxes, as they are now, overlap this one up to the margin; ascending."""
         return self._ids[overlap_one(self._rows, as_box_row(box), self._margin)]
 
-    @default_float_errors
     def along_ray(self, origin: ArrayLike, direction: ArrayLike, length: float = math.inf) -> Ids:
         """Ids of the objects whose boxes, as they are now, are touched by a ray, ascending.
 
@@ -264,7 +259,7 @@ class BroadPhase(ABC):
     def _edit(self) -> Edit:
         last, ids = self._last.ids, self._ids
         if last is ids:
-            return Edit(self._last.keys, last, np.arange(len(ids)), len(ids))
+            return Edit(*self._last, len(ids))
         numbers = np.searchsorted(ids, last)
         there = numbers < len(ids)
         there[there] = ids[numbers[there]] == last[there]

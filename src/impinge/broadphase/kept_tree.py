@@ -86,6 +86,7 @@ class KeptTree(BroadPhase):
         self._statistics = KeptTreeStatistics(tested, len(now), picked, len(self._others), restless)
         return change_to(edit.keys, now)
 
+    @default_float_errors
     def _begin(self, speeds: Floats) -> None:
         """New coordinates, and with them a new tree of the fixed objects."""
         if len(self):
@@ -143,7 +144,6 @@ class KeptTree(BroadPhase):
             tested += more
         return keys[:found], tested
 
-    @default_float_errors
     def overlapping(self, box: ArrayLike) -> Ids:
         if not self._is_current:  # the tree does not know all of them yet
             return super().overlapping(box)

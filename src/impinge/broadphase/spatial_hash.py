@@ -166,6 +166,7 @@ class SpatialHash(BroadPhase):
         self._order = np.concatenate([numbers[relabelled.stays], np.arange(edit.kept, len(self))])
         return relabelled
 
+    @default_float_errors
     def _plan(self) -> bool:
         """Choose resolutions and an order for the boxes as they are now; False if all stays as it is."""
         many_more = len(self) > 2 * self._planned_for

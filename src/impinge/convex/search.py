@@ -28,13 +28,12 @@ from impinge.convex.work import (
     Workspace,
 )
 from impinge.geometry.cast import Bools, Floats
-from impinge.geometry.float_errors import default_float_errors
 from impinge.interruptible import in_parts
 from impinge.memory import address_of
 
 METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
 
-_NEARLY_TOUCHING = 2.0**-20
+_NEARLY_TOUCHING = 2.0**20
 
 _FIRST_POSES = 256
 """To begin a batch with: one takes some microseconds; settled in integers, a hundred times as long."""
@@ -105,7 +104,6 @@ class ConvexSearch:
         self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.int8), values, points, features)
         return values, points, features
 
-    @default_float_errors
     def penetration(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Depths (k,), directions (k, 3), deepest points (k, 6), and certain bounds of the depths (k, 2)."""
         from impinge.convex import epa
@@ -114,7 +112,7 @@ class ConvexSearch:
         answers, values, points = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((count, 6))
         self._ask(DISTANCE, poses_a, poses_b, answers, values, points, np.zeros((count, FEATURES), dtype=np.int32))
         # Points that are nearly the same show no direction: that of the nearest facet is as good.
-        apart = values > _NEARLY_TOUCHING * np.abs(points).max(axis=1, initial=0.0)
+        apart = values * _NEARLY_TOUCHING > np.abs(points).max(axis=1, initial=0.0)
         answers[:] = ~apart
         results = np.zeros((count, epa.RESULT))
         if not apart.all():

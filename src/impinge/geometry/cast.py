@@ -148,7 +148,7 @@ def as_ids(value: Any, what: str) -> NDArray[np.int64]:
     """Whole numbers (n,) that name something."""
     array = np.asarray(value)
     # In a list beside numbers numpy takes True for 1.
-    with_bools = isinstance(value, Sequence) and not {bool, np.bool_}.isdisjoint(map(type, value))
+    with_bools = isinstance(value, (list, tuple)) and not {bool, np.bool_}.isdisjoint(map(type, value))
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu") or with_bools:
         found = "a bool among them" if with_bools else f"{array.dtype} of shape {array.shape}"
         raise ValueError(f"{what}: expected integers of shape (n,), got {found}")

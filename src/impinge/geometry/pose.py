@@ -49,9 +49,8 @@ def posed_vertices(pose: Floats, vertices: Floats) -> Floats:
     return world
 
 
-@default_float_errors
 def _are_rigid(array: Floats) -> Bools:
-    with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN compare as they should: not rigid
+    with np.errstate(all="ignore"):  # infinity and NaN compare as they should: not rigid
         return np.asarray(is_rigid([[array[..., i, j] for j in range(4)] for i in range(4)]))
 
 

@@ -68,7 +68,6 @@ class BodyBoxes:
     def __len__(self) -> int:
         return len(self.bodies)
 
-    @default_float_errors
     def boxes(self, poses: ArrayLike, which: ArrayLike | None = None) -> Floats:
         """(n, 2, 3) the low and the high corner of each body's box, for poses (n, 4, 4).
 

@@ -245,7 +245,7 @@ class NarrowStages:
         may = np.zeros(len(pairs), dtype=np.bool_)
         if not len(pairs):
             return may
-        size = np.abs(boxes).max() + np.abs(self._poses[:, :3, 3]).max()
+        size = float(np.abs(boxes).max()) + float(np.abs(self._poses[:, :3, 3]).max())  # nothing is said of underflow
         sticks_out = 4.0 * (OUTWARD * size + UNDERFLOW)
         ends = (boxes * _LOW_AND_MINUS_HIGH).reshape(-1, 6)
         for inner, outer in (pairs.T, pairs.T[::-1]):

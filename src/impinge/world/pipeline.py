@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,8 +78,7 @@ class Counts:
     nested_pairs: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
+class Look(NamedTuple):
     """What a look at a world found, and of what state of the world that is true."""
 
     frame: Frame
@@ -113,7 +112,6 @@ class Pipeline:
         self._seen = _NEVER
         self._then = -1
 
-    @default_float_errors
     def look(self, objects: Objects, rules: Rules, reach: float, now: int, last: Look | None) -> Look:
         """At all objects; the frame tells what has changed since the ``last`` one.
 
@@ -149,6 +147,7 @@ class Pipeline:
         self._seen, self._then = state, now
         return Look(frame, yes, state, now)
 
+    @default_float_errors
     def _renew(self, objects: Objects, rules: Rules, reach: float) -> None:
         self._stages.prepare(objects)
         ids, groups = objects.ids, objects.groups

@@ -24,18 +24,30 @@ def _differ(one, other):
 
 if config.DISABLE_JIT:
 
-    def _write(given, numbers, first, count, poses):
-        """In one step: plain Python may be interrupted between two of them, which machine code is not."""
+    def _move(numbers, given, first, count, poses, moved, now):
+        """All in one step, after it was noted who moves: plain Python may be interrupted, which machine code is not.
+
+        A note too many costs a comparison, one too few an answer.
+        """
+        changed = [i for i in range(first, count) if _differ(given[i], poses[numbers[i]])]
+        moved[numbers[changed]] = now
         poses[numbers[first:count]] = given[first:count]
+        return len(changed)
 
 else:
 
     @inner
-    def _write(given, numbers, first, count, poses):
+    def _move(numbers, given, first, count, poses, moved, now):
+        changed = 0
         for i in range(first, count):
-            for row in range(4):
-                for column in range(4):
-                    poses[numbers[i], row, column] = given[i, row, column]
+            number = numbers[i]
+            if _differ(given[i], poses[number]):
+                changed += 1
+                moved[number] = now
+                for row in range(4):
+                    for column in range(4):
+                        poses[number, row, column] = given[i, row, column]
+        return changed
 
 
 @kernel
@@ -43,7 +55,6 @@ def place_poses(count, objects, numbers, given, poses, moved, now):
     """Move objects with these numbers to the poses given; ``moved`` tells when each was moved last.
 
     Returns how many were moved; or, where a pose is not rigid, -1 minus its place, and nothing is moved.
-    Those that move are noted before the first of them moves: a note too many costs a comparison, one too few an answer.
     """
     numbers, given = _numbers(numbers, count), _poses(given, count)
     poses, moved = _poses(poses, objects), _numbers(moved, objects)
@@ -53,10 +64,4 @@ def place_poses(count, objects, numbers, given, poses, moved, now):
     for i in range(first, count):
         if _differ(given[i], poses[numbers[i]]) and not pose_is_rigid(given[i]):
             return -1 - i
-    changed = 0
-    for i in range(first, count):
-        if _differ(given[i], poses[numbers[i]]):
-            changed += 1
-            moved[numbers[i]] = now
-    _write(given, numbers, first, count, poses)
-    return changed
+    return _move(numbers, given, first, count, poses, moved, now)

@@ -57,4 +57,4 @@ def _unchanged(last: Look) -> Look:
     frame, none = last.frame, read_only(np.empty((0, 2), dtype=np.int64))
     statistics = replace(frame.statistics, **_NOTHING_DONE)
     still: Frame = replace(frame, began=none, ended=none, persist=frame.pairs, statistics=statistics)
-    return replace(last, frame=still)
+    return last._replace(frame=still)
