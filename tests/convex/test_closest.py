@@ -148,6 +148,20 @@ def test_scales(scale: float) -> None:
         check(a, b, pose(random_rotation(rng)), pose_b)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-110, 1e-300, 2.0**-1050])
+def test_nearest_points_are_on_the_faces_that_are_named(scale: float) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(6):
+        a, b = ConvexHull(CUBE.vertices * scale), ConvexHull(_cloud(rng) * 0.4 * scale)
+        pose_a, pose_b = pose(random_rotation(rng)), pose(random_rotation(rng), (3.0 * scale, scale, 0.5 * scale))
+        for p in (pose_b, *_just_touching(a, b, pose_a, pose_b)):
+            values, (points,), (features,) = ConvexSearch(a, b).distance(pose_a[None], p[None])
+            for hull, at, point, face in ((a, pose_a, points[:3], features[2]), (b, p, points[3:], features[5])):
+                world = posed_vertices(at, hull.vertices[hull.faces[face]])
+                off = convex_oracle.squared_distance([point], world)
+                assert values[0] == 0.0 or off <= Fraction(8 * float(np.spacing(4.0 * scale))) ** 2
+
+
 @pytest.mark.parametrize("away", [1e3, 1e8, 1e14])
 def test_far_from_the_origin(away: float) -> None:
     rng = np.random.default_rng(6)

@@ -79,6 +79,7 @@ from impinge.convex.work import (
     CLOSER_THAN,
     COLLIDES,
     COUNT,
+    DIRECTION,
     IDS_A,
     IDS_B,
     LIMIT,
@@ -440,6 +441,7 @@ def _walk(kind, address_a, address_b, address_work, index):
             if answer == UNCERTAIN or question == CLOSER_THAN:
                 return answer
             work.numbers[VALUE] = max(work.numbers[VALUE], _SMALLEST)
+            work.numbers[DIRECTION], work.numbers[DIRECTION + 1], work.numbers[DIRECTION + 2] = in_floats(direction)
         _write_weights(corners, face, size, work)
         return answer
 
@@ -451,8 +453,8 @@ _SIGNATURE = "int64(int64, int64, int64, int64)"
 def careful_walk(address_a, address_b, address_work, index):
     """MEETING or APART for the pose ``index``, or UNCERTAIN; for CLOSER_THAN whether the limit is reached.
 
-    The walk begins with the simplex of the workspace, any one, and leaves the last one there, with its weights and
-    its distance (not where the bodies are only known to be APART because COLLIDES is asked).
+    The walk begins with the simplex of the workspace, any one, and leaves the last one there, with its weights, its
+    distance and its direction (not where the bodies are only known to be APART because COLLIDES is asked).
     """
     work = work_at(address_work)
     a, b = convex_body(address_a), convex_body(address_b)

@@ -17,12 +17,13 @@ from impinge.convex.cube_map import first_vertex
 from impinge.convex.exact_walk import careful_walk, exact_walk
 from impinge.convex.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, placements
 from impinge.convex.gjk import APART, OPEN
-from impinge.convex.simplex import OF_A, OF_B, combined, direction
+from impinge.convex.simplex import OF_A, OF_B, combined
 from impinge.convex.support import turned_back
 from impinge.convex.sure_finish import finish_surely
 from impinge.convex.work import (
     CAREFUL,
     COUNT,
+    DIRECTION,
     DISTANCE,
     EXACT,
     HAS_PLANE,
@@ -80,7 +81,7 @@ def write_nearest(work, address_a, address_b, pose_a, pose_b, i, meeting):
         kind_a, feature_a, face_a = INSIDE, np.int64(NONE), np.int64(NONE)
         kind_b, feature_b, face_b = INSIDE, np.int64(NONE), np.int64(NONE)
     else:
-        d = direction(work)
+        d = (work.numbers[DIRECTION], work.numbers[DIRECTION + 1], work.numbers[DIRECTION + 2])
         away = (-d[0], -d[1], -d[2])
         count = work.counters[COUNT]
         kind_a, feature_a, face_a = carrier(

@@ -33,7 +33,7 @@ from impinge.convex.support import (
     start_plateau,
     turned_back,
 )
-from impinge.convex.work import COUNT, IDS_A, IDS_B, VALUE, WEIGHTS
+from impinge.convex.work import COUNT, DIRECTION, IDS_A, IDS_B, VALUE, WEIGHTS
 from impinge.geometry import double_double, predicates
 from impinge.geometry.double_double import Fine, difference_of_floats, fine, quotient, root
 from impinge.jit import inner
@@ -171,7 +171,7 @@ def _fine_direction_and_square(work):
 
 @inner
 def finish_surely(work, a, b, pose_a, pose_b):
-    """Whether the simplex is certainly the nearest one; its weights and its distance are written then."""
+    """Whether the simplex is certainly the nearest one; its weights, distance and direction are written then."""
     count = work.counters[COUNT]
     if count > 3 or distinct(work, IDS_A, count) + distinct(work, IDS_B, count) != count + 1:
         return False
@@ -203,13 +203,17 @@ def finish_surely(work, a, b, pose_a, pose_b):
     if not high > _TINY:
         return False
     r, rest = root(high, low)
-    value = r + (rest - VALUE_ERROR * r)
-    if value != r + (rest + VALUE_ERROR * r):
+    off = 2.0 * VALUE_ERROR * r
+    value = r + (rest - off)
+    if value != r + (rest + off):
         # Near the middle between two floats, where the distance of parallel boxes often is: that one is known.
         value = along_axis(fine_d, _fine_corner(work, 0))
         if value == 0.0:
             return False
     work.numbers[VALUE] = value
+    work.numbers[DIRECTION] = fine_d.x.high
+    work.numbers[DIRECTION + 1] = fine_d.y.high
+    work.numbers[DIRECTION + 2] = fine_d.z.high
     for i in range(3):
         work.numbers[WEIGHTS + i] = weights[i]
     work.numbers[WEIGHTS + 3] = 0.0

@@ -52,7 +52,9 @@ PLANE = 6
 """The normal of the kept plane, in the frame of a."""
 LOWER = 9
 """The lower bound that GJK has found last."""
-_NUMBERS = 10
+DIRECTION = 10
+"""From b to a, square to the nearest simplex of bodies that are apart."""
+_NUMBERS = 13
 
 # Places in ``orders``: what is asked.
 ASKED = 0
