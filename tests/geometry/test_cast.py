@@ -4,8 +4,25 @@ import numpy as np
 import pytest
 
 from impinge.constants import LARGEST_COORDINATE
-from impinge.geometry.cast import as_clearance, as_indices, as_points, as_polygons, real_array
+from impinge.geometry.cast import (
+    as_clearance,
+    as_extent,
+    as_flag,
+    as_ids,
+    as_indices,
+    as_points,
+    as_polygons,
+    real_array,
+    shown,
+)
 from impinge.geometry.integers import as_integers, collinear, determinant_sign, newell_normal, orient2d
+
+
+def masked(values):
+    """The first entry is."""
+    array = np.ma.masked_array(values)
+    array[(0,) * array.ndim] = np.ma.masked
+    return array
 
 
 @pytest.mark.parametrize(
@@ -19,7 +36,8 @@ from impinge.geometry.integers import as_integers, collinear, determinant_sign, 
         ([[0, 0, 1j]], r"points: expected real numbers, got dtype complex"),
         ([["x", "y", "z"]], r"expected real numbers"),
         ([[True, False, True]], r"got dtype bool"),
-        (None, r"got dtype object"),
+        (None, r"expected real numbers, got None"),
+        ([[0, 0, None]], r"got dtype object"),
         ([[0, 0, 0], [1]], r"rows of different lengths"),
     ],
 )
@@ -73,6 +91,11 @@ def test_bad_indices(value, sentence):
         ([[0, 1, 2, 3], [0, 1, 2**80]], r"faces\[1, 2\] is 1208925819614629174706176"),
         ([[0, 1, 2], [0, 1, [2, 3]]], r"faces\[1\]: expected integers"),
         (np.array([[0.0, 1.0, 2.0]]), r"expected integers, got dtype float64"),
+        ([[0, 1, 2], {0, 1, 2, 3}], r"faces\[1\]: expected a sequence of corners"),
+        ([{0: 1, 1: 2, 2: 3}], r"faces\[0\]: expected a sequence of corners"),
+        ([[0, 1, 2], [0, 1, 10**5000, 2]], r"faces\[1, 2\] is an integer of 16610 bits"),
+        (masked([[0, 1, 2]]), r"faces\[0, 0\] is masked"),
+        ([[0, 1, 2], masked([0, 1, 2, 3])], r"faces\[1\]\[0\] is masked"),
         (None, r"faces"),
         ("abc", r"faces"),
     ],
@@ -94,6 +117,57 @@ def test_polygons_of_one_and_of_many_sizes():
         corners, starts = as_polygons(mixed, "faces", 4)
         assert corners.tolist() == [0, 1, 2, 3, 2, 1, 0]
         assert starts.tolist() == [0, 3, 7]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (masked([[1.0, 2.0, 3.0]]), r"x\[0, 0\] is masked"),
+        ([[1.0, 2.0, 3.0], masked([1.0, 2.0, 3.0])], r"x\[1\]\[0\] is masked"),
+        (np.ma.masked, "x is masked"),
+        ({}, "x: expected real numbers, got {}"),
+        (10**400, "x: expected real numbers, got an integer of more than 64 bits"),
+        ([[1, 2, 2**80]], "x: expected real numbers, got an integer of more than 64 bits"),
+        (np.eye(3) * 1j, "x: expected real numbers, got dtype complex128"),
+    ],
+)
+def test_what_is_no_array_of_real_numbers(value, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        real_array(value, "x")
+
+
+def test_a_masked_array_without_masked_entries_loses_nothing():
+    assert real_array(np.ma.masked_array([1.0, 2.0]), "x").tolist() == [1.0, 2.0]
+
+
+def test_masked_ids():
+    with pytest.raises(ValueError, match=r"ids\[0\] is masked"):
+        as_ids(masked([1, 2]), "ids")
+    with pytest.raises(ValueError, match="ids: rows of different lengths"):
+        as_ids([[1, 2], [3]], "ids")
+
+
+@pytest.mark.parametrize("value", [None, 0, 1, "no", [], np.ones(2)])
+def test_what_is_neither_true_nor_false(value):
+    with pytest.raises(ValueError, match=r"solid is .*; it must be True or False"):
+        as_flag(value, "solid")
+
+
+def test_what_is_true_or_false():
+    assert as_flag(np.True_, "solid") is True
+    assert as_flag(False, "solid") is False
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, "1", None, True, [1.0], 1j, 10**400])
+def test_bad_extent(value):
+    with pytest.raises(ValueError, match="length"):
+        as_extent(value, "length")
+
+
+def test_long_values_are_shown_in_part():
+    assert shown(np.zeros((4, 4))) == "array([[0., 0., 0., 0.], [0., 0., 0., 0.], [0., 0., 0., 0..."
+    assert len(shown("x" * 1000)) == 60
+    assert shown(10**5000) == "an integer of 16610 bits"
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, 1e60, [1.0], "far", None, True])

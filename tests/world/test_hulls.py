@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,6 +148,24 @@ def test_a_kept_plane_answers_most_of_a_path() -> None:
     path[:, :3, 3] = np.linspace((2.5, 0.0, 0.0), (2.1, 0.4, 0.0), 100)
     assert not pair.collides(None, path).any()
     assert pair.effort.gjk_steps <= 10
+
+
+def test_statistics_of_a_pair_of_hulls() -> None:
+    pair = Pair(CUBE, CUBE)
+    assert (pair.statistics.box_tests, pair.statistics.triangle_tests, pair.statistics.contacts) == (0, 0, 0)
+    before = pair.statistics.effort.gjk_steps
+    pair.collides(None, shifted(3.0, 1.0, 0.5))
+    assert pair.statistics.effort == pair.effort
+    assert pair.statistics.effort.gjk_steps > before
+
+
+@pytest.mark.parametrize("method", [np.eye(4), ["gjk"], {}, None, 10**5000])
+def test_a_pose_in_the_place_of_a_method(method: Any) -> None:
+    impinge.collides(CUBE, CUBE)
+    for ask in (Pair, lambda a, b, method: impinge.collides(a, b, method=method)):
+        for body in (CUBE, CUBE.mesh, impinge.ConvexPieces([CUBE])):
+            with pytest.raises(ValueError, match="method"):
+                ask(body, body, method)
 
 
 def test_penetration() -> None:

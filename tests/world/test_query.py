@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 
 import impinge
 from impinge import ContactKind, Mesh, Pair, RelationKind
+from impinge.broadphase.choice import broad_phase
 from impinge.lab.hard_input import random_pose
 from impinge.lab.hard_solids import SOLID_FAMILIES, solid_pair
 from impinge.lab.scenes.shapes import box, cylinder, torus
+from impinge.world.body_boxes import BodyBoxes
 from impinge.world.query import METHODS
 
 Floats = NDArray[np.float64]
 UNIT = box(1, 1, 1)
+HULL = impinge.ConvexHull(UNIT)
 SURFACE = Mesh(UNIT.vertices, UNIT.faces)
 TETRAHEDRON = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], solid=True
@@ -587,3 +590,47 @@ def test_meshes_are_freed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"
+
+
+def masked(array: Any) -> Any:
+    """The first entry is."""
+    array = np.ma.masked_array(array)
+    array[(0,) * array.ndim] = np.ma.masked
+    return array
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: impinge.Mesh(masked(UNIT.vertices), UNIT.faces), "vertices"),
+        (lambda: impinge.Mesh(UNIT.vertices, masked(UNIT.faces)), "faces"),
+        (lambda: UNIT.transformed(masked(np.eye(4))), "matrix"),
+        (lambda: impinge.ConvexHull(masked(UNIT.vertices)), "points"),
+        (lambda: impinge.ConvexPieces([masked(UNIT.vertices)]), "points"),
+        (lambda: impinge.collides(UNIT, UNIT, masked(np.eye(4))), "pose_a"),
+        (lambda: impinge.collides(UNIT, UNIT, None, masked(np.stack([np.eye(4)] * 2))), "pose_b"),
+        (lambda: impinge.distance(HULL, HULL, [masked(np.eye(4)), np.eye(4)]), "pose_a"),
+        (lambda: impinge.Pair(HULL, HULL).collides(masked(np.eye(4))), "pose_a"),
+        (lambda: impinge.World().add(UNIT, masked(np.eye(4))), "pose"),
+        (lambda: broad_phase("brute").add(masked(np.ones((2, 2, 3)))), "boxes"),
+        (lambda: broad_phase("brute").overlapping(masked(np.ones((2, 3)))), "box"),
+        (lambda: broad_phase("brute").remove(masked([1, 2])), "ids"),
+        (lambda: broad_phase("brute").along_ray(masked(np.ones(3)), [1, 0, 0]), "origin"),
+        (lambda: broad_phase("brute").along_ray([1, 0, 0], masked(np.ones(3))), "direction"),
+        (lambda: BodyBoxes([UNIT], axes=masked(np.eye(3))), "axes"),
+        (lambda: BodyBoxes([UNIT, UNIT]).boxes(np.eye(4)[None], masked([0])), "which"),
+    ],
+)
+def test_no_masked_entry_is_taken_for_a_number(call: Any, name: str) -> None:
+    impinge.collides(UNIT, UNIT), impinge.collides(HULL, HULL)  # the shortest way is open from now on
+    with pytest.raises(ValueError, match=rf"{name}(\[[0-9, ]+\])+ is masked"):
+        call()
+
+
+def test_contacts_of_another_kind() -> None:
+    with pytest.raises(ValueError, match=r"contacts: expected those that impinge.contacts has found"):
+        impinge.relation(UNIT, UNIT, contacts=[[0, 1]])  # type: ignore[arg-type]
+    found = impinge.contacts(HULL, HULL)
+    with pytest.raises(ValueError, match=r"a: expected a Mesh .of a ConvexHull its mesh, a.mesh., got"):
+        found.loops(HULL, HULL)  # type: ignore[arg-type]
+    assert found.loops(HULL.mesh, HULL.mesh) == []

@@ -116,11 +116,13 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="a: expected a Mesh"):
         Traversal("a", CUBE)  # type: ignore[arg-type]
     about_contacts, about_distance = Traversal(CUBE, CUBE), Traversal(CUBE, CUBE, question="distance")
-    for bad in (-1, -0.5, float("nan")):
+    for bad in (-1, -0.5, float("nan"), "1", [1], True, 1j):
         with pytest.raises(ValueError, match="seconds"):
-            about_contacts.run(seconds=bad)
+            about_contacts.run(seconds=bad)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="tests"):
             about_contacts.run(tests=bad)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"tests is 1.5"):  # half a test is never done
+        about_contacts.run(tests=1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="about contacts"):
         about_contacts.distance  # noqa: B018
     with pytest.raises(ValueError, match="about contacts"):
@@ -129,3 +131,20 @@ def test_what_is_refused() -> None:
         about_distance.contacts  # noqa: B018
     with pytest.raises(ValueError, match="before the first run"):
         about_distance.distance  # noqa: B018
+
+
+def test_bodies_without_triangles_of_their_own_are_named() -> None:
+    hull = impinge.ConvexHull(CUBE)
+    pieces = impinge.ConvexPieces([hull])
+    for a, b, sentence in (
+        (hull, CUBE, "a is a ConvexHull.* pass a.mesh"),
+        (CUBE, hull, "b is a ConvexHull.* pass b.mesh"),
+        (hull, hull, "a is a ConvexHull"),
+        (pieces, CUBE, r"a is ConvexPieces.* pass a.pieces\[i\].mesh"),
+        (CUBE, pieces, "b is ConvexPieces"),
+        (hull, pieces, "a is a ConvexHull"),
+    ):
+        for question in ("contacts", "distance"):
+            with pytest.raises(impinge.Unsupported, match=sentence):
+                Traversal(a, b, question=question)  # type: ignore[arg-type]
+    assert Traversal(hull.mesh, pieces.pieces[0].mesh).run()

@@ -18,7 +18,7 @@ from impinge.adapters.scene import MICROMETRES, FileScene, Geometry, Instance, j
 from impinge.adapters.source import MAX_EXPANDED, Source, read_regular
 from impinge.errors import MissingExtra
 from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.cast import Floats
+from impinge.geometry.cast import Floats, shown
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose, posed_vertices
 
@@ -178,8 +178,8 @@ def _read(source: Source, linear_tolerance: float, angular_tolerance: float) -> 
 def _in_unit(scene: FileScene, unit: str | None) -> FileScene:
     if unit is None:
         return scene
-    if unit not in MICROMETRES:
-        raise ValueError(f"the unit {unit!r} is not one of {' '.join(MICROMETRES)}")
+    if not isinstance(unit, str) or unit not in MICROMETRES:
+        raise ValueError(f"the unit {shown(unit)} is not one of {' '.join(MICROMETRES)}")
     if scene.micrometres is None or scene.micrometres == MICROMETRES[unit]:
         return scene
     factor = scene.micrometres / MICROMETRES[unit]
@@ -261,7 +261,7 @@ def _unique_names(instances: list[Instance], source: Source) -> list[str]:
 
 
 def _mesh(geometry: Geometry, factor: Floats | None, solid: bool | None) -> Mesh:
-    mesh = Mesh(geometry.vertices, geometry.faces, solid=bool(solid))
+    mesh = Mesh(geometry.vertices, geometry.faces, solid=False if solid is None else solid)
     becomes_solid = solid is None and mesh.is_closed
     if factor is None and not becomes_solid:
         return mesh

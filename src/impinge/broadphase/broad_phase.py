@@ -23,7 +23,7 @@ from impinge.broadphase.boxes import as_box_row, as_box_rows, overlap_one
 from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
-from impinge.geometry.cast import Floats, as_ids, read_only, real_array
+from impinge.geometry.cast import Floats, as_flag, as_ids, read_only, real_array, shown
 
 Ids = NDArray[np.int64]
 
@@ -132,7 +132,7 @@ class BroadPhase(ABC):
             _next_id=self._next_id + len(rows),
             _ids=np.concatenate([self._ids, ids]),
             _rows=np.concatenate([self._rows, rows]),
-            _fixed=np.concatenate([self._fixed, np.full(len(rows), bool(fixed))]),
+            _fixed=np.concatenate([self._fixed, np.full(len(rows), as_flag(fixed, "fixed"))]),
             _fixed_count=self._fixed_count + (len(rows) if fixed else 0),
         )
         return ids[0] if np.ndim(boxes) == 2 else ids
@@ -269,5 +269,5 @@ class BroadPhase(ABC):
 def _as_margin(value: float) -> float:
     margin = real_array(value, "margin")
     if margin.ndim != 0 or not 0.0 <= margin < math.inf:
-        raise ValueError(f"margin is {value}; it must be a finite number, 0 or more")
+        raise ValueError(f"margin is {shown(value)}; it must be a finite number, 0 or more")
     return float(margin)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from impinge.broadphase.broad_phase import BroadPhase
+from impinge.geometry.cast import shown
 
 
 def _tree(**options: Any) -> BroadPhase:
@@ -68,8 +69,8 @@ def broad_phase(name: str = "auto", **options: Any) -> BroadPhase:
     >>> broad_phase("sweep", margin=0.5)
     SweepAndPrune(0 objects, 0 pairs)
     """
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         name = "tree"
-    if name not in MEMBERS:
-        raise ValueError(f"there is no broad phase {name!r}; there are 'auto', {', '.join(map(repr, MEMBERS))}")
+    if not isinstance(name, str) or name not in MEMBERS:
+        raise ValueError(f"there is no broad phase {shown(name)}; there are 'auto', {', '.join(map(repr, MEMBERS))}")
     return MEMBERS[name](**options)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.geometry.cast import Floats, real_array
+from impinge.geometry.cast import Floats, as_extent, real_array
 
 _LESS, _MORE = 1.0 - 4.0 * UNIT_ROUNDOFF, 1.0 + 4.0 * UNIT_ROUNDOFF
 
@@ -49,10 +49,9 @@ def as_ray(origin: ArrayLike, direction: ArrayLike, length: float = math.inf) ->
     start, way = _as_vector(origin, "origin"), _as_vector(direction, "direction")
     if not way.any():
         raise ValueError("direction is zero: a ray must lead somewhere")
-    if math.isnan(length) or length < 0.0:
-        raise ValueError(f"length is {length}; it must not be negative")
+    reach = as_extent(length, "length")
     way = np.ldexp(way, max(0, -math.frexp(np.abs(way).max())[1]))  # exact; times along a short one would overflow
-    return Ray(start, way, _latest_time(way, length))
+    return Ray(start, way, _latest_time(way, reach))
 
 
 def touched_by_ray(rows: Floats, ray: Ray) -> NDArray[np.bool_]:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Bools, Floats, Ints
+from impinge.geometry.cast import Bools, Floats, Ints, shown
+from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
 from impinge.geometry.results import ContactKind, ContactLoop
 from impinge.geometry.topology import Longs, merged_faces
 
 if TYPE_CHECKING:
-    from impinge.geometry.mesh import Mesh
     from impinge.geometry.results import Contacts
 
 
@@ -67,6 +67,8 @@ def _flattened(contacts: Contacts, pose: ArrayLike | None, name: str) -> Floats:
 
 
 def _require_faces(faces: Ints, mesh: Mesh, name: str) -> None:
+    if not isinstance(mesh, Mesh):
+        raise ValueError(f"{name}: expected a Mesh (of a ConvexHull its mesh, {name}.mesh), got {shown(mesh)}")
     if len(faces) and int(faces.max()) >= len(mesh.faces):
         raise ValueError(
             f"{name}: the contacts name triangle {int(faces.max())}, but there are {len(mesh.faces)}; "

@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike
 
 from impinge.errors import Unsupported
 from impinge.geometry import mass, topology
-from impinge.geometry.cast import Floats, Ints, as_points, as_polygons, is_id, read_only, real_array
+from impinge.geometry.cast import (
+    Floats,
+    Ints,
+    as_flag,
+    as_points,
+    as_polygons,
+    is_id,
+    read_only,
+    real_array,
+    shown,
+)
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.integers import determinant_sign
 from impinge.geometry.memo import Memo
@@ -58,7 +68,7 @@ class Mesh(Memo):
             ("vertices", read_only(vertices)),
             ("faces", read_only(faces)),
             ("polygon", read_only(polygon)),
-            ("solid", bool(solid)),
+            ("solid", as_flag(solid, "solid")),
         ):
             object.__setattr__(self, name, value)
         self._start_memo()
@@ -135,7 +145,7 @@ class Mesh(Memo):
         """(k,) the faces at ``mesh.edges[edge]``."""
         found = topology.edges(self)
         if not is_id(edge) or not 0 <= edge < len(found.pairs):
-            raise ValueError(f"edge is {edge}, but there are {len(found.pairs)} edges")
+            raise ValueError(f"edge is {shown(edge)}, but there are {len(found.pairs)} edges")
         return found.face[found.start[edge] : found.start[edge + 1]]
 
     @property
@@ -190,7 +200,7 @@ class Mesh(Memo):
     def repaired(self, weld: float | Literal["auto"] | None = None, solid: bool | None = None) -> Mesh:
         """The mended mesh of ``repair``; ``solid=True`` declares it a solid, ``None`` keeps the present declaration."""
         mended = self.repair(weld).mesh
-        if solid is None or solid == mended.solid:
+        if solid is None or as_flag(solid, "solid") == mended.solid:
             return mended
         return mesh_of_arrays(mended.vertices, mended.faces, mended.polygon, solid)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from impinge.constants import LARGEST_COORDINATE
 from impinge.geometry import topology
-from impinge.geometry.cast import Floats, Ints, real_array
+from impinge.geometry.cast import Floats, Ints, real_array, shown
 from impinge.geometry.cracks import find_cracks
 from impinge.geometry.mesh import Mesh, mesh_of_arrays
 from impinge.geometry.topology import AnyInts
@@ -48,7 +48,7 @@ def as_weld(value: Any) -> Weld:
         raise ValueError(f"weld is {value!r}; it must be a length, 'auto' or None")
     array = real_array(value, "weld")
     if array.ndim != 0 or not 0.0 <= float(array) <= LARGEST_COORDINATE:
-        raise ValueError(f"weld is {value!r}; it must be a length of 0 or more, 'auto' or None")
+        raise ValueError(f"weld is {shown(value)}; it must be a length of 0 or more, 'auto' or None")
     return float(array) or None
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Floats
+from impinge.geometry.cast import Floats, shown
 from impinge.geometry.pose import as_pose
 from impinge.geometry.results import Contacts, Distance
 from impinge.interruptible import in_threads
@@ -43,7 +43,7 @@ class Batch:
         require_body(a, "a")
         require_body(b, "b")
         if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-            raise ValueError(f"workers is {workers!r}; it must be a whole number, 1 or more")
+            raise ValueError(f"workers is {shown(workers)}; it must be a whole number, 1 or more")
         first = as_pose(pose_a, "pose_a", check=not checked_by_kernel)
         second = as_pose(pose_b, "pose_b", check=not checked_by_kernel)
         try:

@@ -38,6 +38,17 @@ def as_meshes(a: Body, b: Body) -> tuple[Mesh, Mesh]:
     return _as_mesh(a, "a"), _as_mesh(b, "b")
 
 
+def require_triangles(body: Any, name: str, where: str) -> None:
+    """An Unsupported for bodies that only stand for triangles, or have none: what is found would be about others."""
+    require_body(body, name)
+    if isinstance(body, ConvexHull):
+        raise Unsupported(f"{where}: {name} is a ConvexHull; for the triangles of its faces pass {name}.mesh")
+    if isinstance(body, ConvexPieces):
+        raise Unsupported(
+            f"{where}: {name} is ConvexPieces, which has no triangles; for those of a piece pass {name}.pieces[i].mesh"
+        )
+
+
 def hull_of(body: Body) -> ConvexHull:
     """The convex hull of a body, made once."""
     if isinstance(body, ConvexPieces):

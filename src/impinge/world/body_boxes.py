@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.body import handle_of, radius_of
 from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats, as_ids
+from impinge.geometry.cast import Floats, as_ids, shown
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
@@ -56,8 +56,8 @@ class BodyBoxes:
         self.bodies = tuple(bodies)
         for i, body in enumerate(self.bodies):
             require_body(body, f"bodies[{i}]")
-        if kind not in _KINDS:
-            raise ValueError(f"kind {kind!r} of boxes is not one of {', '.join(_KINDS)}")
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise ValueError(f"kind {shown(kind)} of boxes is not one of {', '.join(_KINDS)}")
         self.kind = kind
         self.axes = as_axes(axes)
         """The directions as they are used: unit vectors."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,28 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.convex.hull import ConvexHull
 from impinge.convex.search import Effort, effort
 from impinge.convex.work import Workspace
-from impinge.geometry.cast import as_clearance
+from impinge.geometry.cast import as_clearance, shown
 from impinge.geometry.results import Contacts, Distance, Penetration, Relation
+from impinge.trees.search import Statistics
 from impinge.world import hulls, query
 from impinge.world.hulls import CONVEX_METHODS
 from impinge.world.pair import Pair
+
+
+@dataclass(frozen=True)
+class HullStatistics(Statistics):
+    """What the questions about two hulls took; they are made of neither boxes nor triangles, so none were compared."""
+
+    effort: Effort
+    """Added up over all questions: a count for each would take as long as a question about one pose."""
 
 
 class HullPair(Pair):
     """What ``Pair(a, b)`` is for two hulls."""
 
     def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "auto") -> None:
-        if method not in CONVEX_METHODS:
-            raise ValueError(f"method {method!r} of a Pair of hulls is not one of {', '.join(CONVEX_METHODS)}")
+        if not isinstance(method, str) or method not in CONVEX_METHODS:
+            raise ValueError(f"method {shown(method)} of a Pair of hulls is not one of {', '.join(CONVEX_METHODS)}")
         self.a = a
         self.b = b
         self.method = method
@@ -37,6 +47,11 @@ class HullPair(Pair):
         """What all questions so far took; counted anew after an error or an interrupt."""
         with self._work() as work:
             return effort(work)
+
+    @property
+    def statistics(self) -> HullStatistics:  # type: ignore[override]
+        """What all questions so far took."""
+        return HullStatistics(0, 0, 0, self.effort)
 
     @contextmanager
     def _work(self) -> Iterator[Workspace]:

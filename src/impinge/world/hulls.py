@@ -17,7 +17,7 @@ from impinge.convex.body import HANDLE, Handle
 from impinge.convex.hull import ConvexHull
 from impinge.convex.search import METHODS, ConvexSearch, NotRigid, own
 from impinge.convex.work import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
-from impinge.geometry.cast import Floats
+from impinge.geometry.cast import Floats, shown
 from impinge.geometry.results import Distance, Feature, FeatureKind, Penetration
 from impinge.world.batch import Batch
 from impinge.world.bodies import Body
@@ -164,8 +164,8 @@ def kind_of(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.i
 def search_of(
     a: ConvexHull, b: ConvexHull, method: str, work: Workspace | None, question: int = COLLIDES
 ) -> ConvexSearch:
-    if method not in _CODES:
-        raise ValueError(f"method {method!r} is not one for convex hulls: {', '.join(CONVEX_METHODS)}")
+    if not isinstance(method, str) or method not in _CODES:
+        raise ValueError(f"method {shown(method)} is not one for convex hulls: {', '.join(CONVEX_METHODS)}")
     if method == "auto":
         walk = _is_for_walks(question, len(a.vertices), len(b.vertices))
         method = "lin-canny" if walk else "gjk"
@@ -199,7 +199,10 @@ def _single(
     if poses is None or workers is not _ONE:
         return 0
     name = (one.serial, two.serial, question, method)
-    if work.ready_for != name and not _is_made_ready(work, one, two, name):
+    try:
+        if work.ready_for != name and not _is_made_ready(work, one, two, name):
+            return 0
+    except (TypeError, ValueError):  # a method that is no string
         return 0
     work.single_poses[:] = poses
     if question == CLOSER_THAN:

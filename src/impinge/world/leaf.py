@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Floats, as_clearance
+from impinge.geometry.cast import Floats, as_clearance, shown
 from impinge.geometry.mesh import Mesh
 from impinge.trees.search import contact_columns, handle_of
 from impinge.trees.work import AT_ONCE, Results, Workspace
 from impinge.world.batch import Batch
+from impinge.world.bodies import require_triangles
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,8 @@ class LeafOperation:
     """A function of two triangles, compiled at its first use in a process; call it with two bodies."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        if not isfunction(function):
+            raise ValueError(f"leaf: expected a function of two triangles, got {shown(function)}")
         self.function = function
         self.__doc__ = function.__doc__
         self._kernel: Callable[..., int] | None = None
@@ -48,15 +52,18 @@ class LeafOperation:
         within: float = 0.0,
     ) -> Visits:
         """Call the function for all pairs of triangles that come within a distance of each other, and for some more."""
+        require_triangles(a, "a", "a leaf operation")
+        require_triangles(b, "b", "a leaf operation")
+        batch = Batch(a, b, pose_a, pose_b)
+        reach = as_clearance(within, "within")
         if self._kernel is None:
             from impinge.trees.own_leaf import compiled_leaf
 
             self._kernel = compiled_leaf(self.function)
-        batch = Batch(a, b, pose_a, pose_b)
         one, other = handle_of(a), handle_of(b)
         work = Workspace()
         work.begin(one.stack + other.stack)
-        work.set_clearance(as_clearance(within))
+        work.set_clearance(reach)
         work.ask(batch.poses_a, batch.poses_b, Results())
         values = np.zeros(len(work.pairs))
         keys_found, values_found = [np.empty(0, dtype=np.int64)], [np.empty(0)]

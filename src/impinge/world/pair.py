@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import as_clearance, as_count
+from impinge.geometry.cast import as_clearance, as_count, shown
 from impinge.geometry.results import Contacts, Distance, Penetration, Relation
 from impinge.trees.search import Statistics, handle_of, search_of
 from impinge.world import quick
@@ -56,7 +56,11 @@ class Pair:
     b: Any
     """The bodies."""
     statistics: Statistics
-    """What the last question took (single poses of bodies that are apart are not counted)."""
+    """What the last question took (single poses of bodies that are apart are not counted).
+
+    Of convex pieces, ``box_tests`` are pairs of hulls around pieces and ``triangle_tests`` pairs of pieces.  Of two
+    hulls there is ``statistics.effort``, for all questions so far.
+    """
 
     def __new__(cls, a: Body, b: Body, method: str = "auto") -> Pair:
         if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
@@ -67,16 +71,16 @@ class Pair:
             from impinge.world.pieces_pair import PiecesPair
 
             return object.__new__(PiecesPair)
-        if method == "incremental":
+        if isinstance(method, str) and method == "incremental":
             from impinge.world.incremental_pair import IncrementalPair
 
             return object.__new__(IncrementalPair)
         return object.__new__(cls)
 
     def __init__(self, a: Body, b: Body, method: str = "auto") -> None:
-        if method not in TREE_METHODS:
+        if not isinstance(method, str) or method not in TREE_METHODS:
             known = ", ".join((*TREE_METHODS, "incremental"))
-            raise ValueError(f"method {method!r} of a Pair is not one of {known}")
+            raise ValueError(f"method {shown(method)} of a Pair is not one of {known}")
         self.a, self.b = as_meshes(a, b)
         self._solid = self.a.solid or self.b.solid
         self._start()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.hull import ConvexHull
+from impinge.geometry.cast import shown
 from impinge.geometry.results import Distance, Feature
 from impinge.trees.convex_pieces import ConvexPieces
 from impinge.world.batch import Batch
@@ -88,8 +89,8 @@ def distance(
 
 
 def require_method(method: str) -> None:
-    if method not in METHODS:
-        raise ValueError(f"method {method!r} is not one for ConvexPieces: {', '.join(METHODS)}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method {shown(method)} is not one for ConvexPieces: {', '.join(METHODS)}")
 
 
 def search_of(a: Convex, b: Convex, method: str) -> PiecesSearch:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.convex.hull import ConvexHull
 from impinge.errors import Unsupported
-from impinge.geometry.cast import as_clearance, as_count
+from impinge.geometry.cast import as_clearance, as_count, shown
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance, Penetration, Relation, RelationKind
 from impinge.trees.convex_pieces import ConvexPieces
@@ -33,6 +33,8 @@ METHODS = (*TREE_METHODS, "incremental", "brute")
 
 def method_of(a: Mesh, b: Mesh, method: str) -> Method:
     """Who answers the questions about two meshes."""
+    if not isinstance(method, str):
+        raise ValueError(f"method is {shown(method)}; it must be a string, one of {', '.join(METHODS)}")
     if method in TREE_METHODS:
         from impinge.world.tree_method import TreeMethod
 
@@ -221,6 +223,8 @@ def relation(
     ``contacts`` are all contacts of these bodies in these poses, for those who have them: they are not sought again.
     """
     a, b = as_meshes(a, b)
+    if contacts is not None and not isinstance(contacts, Contacts):
+        raise ValueError(f"contacts: expected those that impinge.contacts has found, got {shown(contacts)}")
     batch = Batch(a, b, pose_a, pose_b, workers, in_one=contacts is not None)
     for mesh, name in ((a, "a"), (b, "b")):
         if not mesh.is_closed:

@@ -35,11 +35,11 @@ Ready = tuple[Handle, Handle, Workspace]
 def ready(a: Mesh, b: Mesh, method: str, workers: int) -> Ready | None:
     """The trees of two meshes, if they were built, and the workspace of this thread."""
     work = own.workspace
-    if work is None or method not in TREE_METHODS or type(workers) is not int or workers != 1:
-        return None
     try:
+        if work is None or method not in TREE_METHODS or type(workers) is not int or workers != 1:
+            return None
         return a._memo[OBB_HANDLE], b._memo[OBB_HANDLE], work
-    except (AttributeError, KeyError):
+    except (AttributeError, KeyError, TypeError, ValueError):  # the last two: a method that is no string
         return None
 
 

@@ -8,12 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from impinge.geometry.cast import as_count, as_extent, shown
 from impinge.geometry.mesh import Mesh
 from impinge.geometry.results import Contacts, Distance
 from impinge.trees.answers import UNFINISHED
 from impinge.trees.search import Statistics, contact_columns, handle_of
 from impinge.trees.work import BEST, FACE_A, FACE_B, FOUND, POINTS, Workspace
 from impinge.world.batch import Batch, contacts_of
+from impinge.world.bodies import require_triangles
 from impinge.world.query import method_of
 
 # Comparisons between two looks at the clock: some 50 us.
@@ -45,8 +47,10 @@ class Traversal:
         *,
         question: Literal["contacts", "distance"] = "contacts",
     ) -> None:
-        if question not in ("contacts", "distance"):
-            raise ValueError(f"question {question!r} is not one of contacts, distance")
+        if not isinstance(question, str) or question not in ("contacts", "distance"):
+            raise ValueError(f"question {shown(question)} is not one of contacts, distance")
+        require_triangles(a, "a", "Traversal")
+        require_triangles(b, "b", "Traversal")
         batch = Batch(a, b, pose_a, pose_b)
         if batch.shape != ():
             raise ValueError(f"expected single poses, got a batch of shape {batch.shape}")
@@ -65,12 +69,9 @@ class Traversal:
 
     def run(self, *, seconds: float | None = None, tests: int | None = None) -> bool:
         """Go on for some seconds or comparisons of volumes, or to the end; return whether it is reached."""
-        if seconds is not None and not seconds >= 0.0:
-            raise ValueError(f"seconds is {seconds!r}; it must not be negative")
-        if tests is not None and not tests >= 0:
-            raise ValueError(f"tests is {tests!r}; it must not be negative")
-        deadline = np.inf if seconds is None else time.perf_counter() + seconds
-        left = np.inf if tests is None else tests
+        deadline = np.inf if seconds is None else time.perf_counter() + as_extent(seconds, "seconds")
+        count = as_count(tests, "tests")
+        left = np.inf if count is None else count
         while not self.done and left > 0 and time.perf_counter() <= deadline:
             allowed = int(min(left, _SLICE))
             left -= allowed

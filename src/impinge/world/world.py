@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from impinge.broadphase.choice import broad_phase
 from impinge.convex.search import METHODS
-from impinge.geometry.cast import Floats, as_clearance, is_id
+from impinge.geometry.cast import Floats, as_clearance, as_flag, is_id, shown
 from impinge.geometry.pose import as_pose
 from impinge.world.bodies import Body, require_body
 from impinge.world.frame import Frame
@@ -78,8 +78,8 @@ class World:
 
     def __init__(self, broadphase: str = "auto", *, clearance: float = 0.0, hulls: str | None = "auto") -> None:
         broad_phase(broadphase)  # an unknown name is told at once
-        if hulls not in (None, "auto", *METHODS):
-            raise ValueError(f"hulls is {hulls!r}; it must be None or one of auto, {', '.join(METHODS)}")
+        if not isinstance(hulls, str | None) or hulls not in (None, "auto", *METHODS):
+            raise ValueError(f"hulls is {shown(hulls)}; it must be None or one of auto, {', '.join(METHODS)}")
         self._broadphase = broadphase
         self._hulls = hulls
         self._clearance = as_clearance(clearance)
@@ -113,16 +113,17 @@ class World:
         checked = as_pose(pose, "pose")
         if checked.shape != (4, 4):
             raise ValueError(f"pose: expected shape (4, 4), got {checked.shape}")
+        stays = as_flag(fixed, "fixed")
         with self._alone:
             objects, rules, groups = self._state
             called = self._free_name() if name is None else self._new_name(name)
-            if group == called:
+            if isinstance(group, str) and group == called:
                 raise ValueError(f"{called!r} cannot be the name of an object and of its group")
             if group is not None:
                 groups = self._groups_with(group)
             number = 0 if group is None else groups[group]
             self._time += 1
-            more = objects.with_one_more(body, checked, called, number, bool(fixed), self._time)
+            more = objects.with_one_more(body, checked, called, number, stays, self._time)
             self._state = _State(more, rules, groups)
             return objects.next_id
 
@@ -135,7 +136,7 @@ class World:
 
     def _new_name(self, name: str) -> str:
         if not isinstance(name, str):
-            raise ValueError(f"name is {name!r}; it must be a string")
+            raise ValueError(f"name is {shown(name)}; it must be a string")
         if name in self._state.objects.by_name:
             raise ValueError(f"there is an object with the name {name!r} already")
         if name in self._state.groups:
@@ -145,7 +146,7 @@ class World:
     def _groups_with(self, group: str) -> dict[str, int]:
         """All groups, and this one."""
         if not isinstance(group, str):
-            raise ValueError(f"group is {group!r}; it must be a string")
+            raise ValueError(f"group is {shown(group)}; it must be a string")
         groups = self._state.groups
         if group in groups:
             return groups
@@ -159,7 +160,7 @@ class World:
         identity = objects.by_name.get(who) if isinstance(who, str) else who
         number = objects.number_of(int(identity)) if is_id(identity) else -1
         if number < 0:
-            raise KeyError(f"there is no object {who!r}")
+            raise KeyError(f"there is no object {shown(who)}")
         return number
 
     def remove(self, who: str | int) -> None:
@@ -179,13 +180,15 @@ class World:
                 raise ValueError(f"{objects.names[number]!r} is fixed and cannot be moved")
             self._place(np.array([number]), as_pose(pose, "pose", check=False)[None])
 
-    def set_poses(self, poses: ArrayLike, who: list[str] | list[int] | None = None) -> None:
+    def set_poses(self, poses: ArrayLike, who: Iterable[str] | Iterable[int] | None = None) -> None:
         """New poses (n, 4, 4) of all objects that are not fixed, in the order of their ids; or of those in ``who``."""
         with self._alone:
             objects = self._state.objects
             if who is None:
                 numbers = objects.movable
             else:
+                if isinstance(who, str) or not isinstance(who, Iterable):
+                    raise ValueError(f"who is {shown(who)}; it must be a list of names or ids")
                 numbers = np.array([self._number(each) for each in who], dtype=np.int64)
                 if (still := objects.fixed[numbers]).any():
                     raise ValueError(f"{objects.names[numbers[still][0]]!r} is fixed and cannot be moved")
@@ -279,7 +282,7 @@ class World:
         """
         question = _QUESTIONS.get(query) if isinstance(query, str) else None
         if question is None:
-            raise ValueError(f"query is {query!r}; it must be one of {', '.join(_QUESTIONS)}")
+            raise ValueError(f"query is {shown(query)}; it must be one of {', '.join(_QUESTIONS)}")
         if within is not None and question is not Question.DISTANCE:
             raise ValueError(f"within is for distances; {query!r} has no use for it")
         reach = 0.0
