@@ -34,6 +34,7 @@ from impinge.memory import address_of
 METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
 
 _NEARLY_TOUCHING = 2.0**20
+"""Points are nearly the same if so many times their distance is not more than their largest coordinate."""
 
 _FIRST_POSES = 256
 """To begin a batch with: one takes some microseconds; settled in integers, a hundred times as long."""
