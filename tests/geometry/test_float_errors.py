@@ -49,7 +49,7 @@ def mass(scale: float) -> Any:
 def mending(scale: float) -> Any:
     triangles = ring(scale).triangles.reshape(-1, 3)
     soup = Mesh(triangles, np.arange(len(triangles)).reshape(-1, 3))
-    return repr(soup.diagnose()), soup.repair().mesh.vertices, soup.repair("ulps").mesh.faces
+    return repr(soup.diagnose()), soup.repair().mesh.vertices, soup.repair("auto").mesh.faces
 
 
 def baking(scale: float) -> Any:

@@ -159,7 +159,9 @@ def test_statistics_of_a_pair_of_hulls() -> None:
     assert pair.statistics.effort.gjk_steps > before
 
 
-@pytest.mark.parametrize("method", [np.eye(4), ["gjk"], {}, None, 10**5000])
+@pytest.mark.parametrize(
+    "method", [np.eye(4), ["gjk"], {}, None, 10**5000], ids=["array", "list", "dict", "None", "integer"]
+)
 def test_a_pose_in_the_place_of_a_method(method: Any) -> None:
     impinge.collides(CUBE, CUBE)
     for ask in (Pair, lambda a, b, method: impinge.collides(a, b, method=method)):

@@ -6,6 +6,7 @@ Files have them where two patches of a surface were computed, or rounded, each o
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from impinge.geometry.cast import Floats, Ints
 
@@ -25,6 +26,10 @@ _MOST_NEAR = 8
 """Others that one vertex is compared with, the nearest: a crack has one, a corner of many patches some."""
 
 
+_FEW = 128
+"""So many are compared each with each: to load a library for a tree takes longer."""
+
+
 def find_cracks(points: Floats, edges: Ints, open_edges: Ints) -> Ints:
     """(k, 2) the pairs of vertices of open edges that are within rounding of each other, the smaller first; sorted.
 
@@ -33,14 +38,12 @@ def find_cracks(points: Floats, edges: Ints, open_edges: Ints) -> Ints:
     some = np.unique(open_edges)
     if len(some) == 0:
         return np.zeros((0, 2), dtype=np.int32)
-    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
-
     # Brought to a size of one by a power of two: no square of a distance underflows or overflows.
     exponent = int(np.frexp(np.abs(points[edges]).max())[1])
     scaled = np.ldexp(points, -exponent)
     reach = _reach(scaled, edges, _is_single_precision(points[edges]))[some]
     widest = float(np.nextafter(reach.max(), np.inf))
-    near, other = cKDTree(scaled[some]).query(scaled[some], k=_MOST_NEAR + 1, distance_upper_bound=widest)
+    near, other = _nearest(scaled[some], widest)
     this = np.broadcast_to(np.arange(len(some))[:, None], other.shape)
     # The nearest is the vertex itself; where there are fewer than wanted, the index is one beyond the last.
     found = (other < len(some)) & (other != this)
@@ -49,6 +52,19 @@ def find_cracks(points: Floats, edges: Ints, open_edges: Ints) -> Ints:
     this, other = some[this[close]].astype(np.int64), some[other[close]].astype(np.int64)
     key = np.unique(np.minimum(this, other) * len(points) + np.maximum(this, other))  # most are there both ways
     return np.stack(np.divmod(key, len(points)), axis=1).astype(np.int32)
+
+
+def _nearest(points: Floats, widest: float) -> tuple[Floats, NDArray[np.intp]]:
+    """Distances and indices (n, k) of the nearest points of each, itself included, as far as they are within reach."""
+    if len(points) <= _FEW:
+        x, y, z = np.moveaxis(points[:, None] - points, -1, 0)
+        distances = np.sqrt(x * x + y * y + z * z)
+        order = np.argsort(distances, axis=1, kind="stable")[:, : _MOST_NEAR + 1]
+        return np.take_along_axis(distances, order, axis=1), order
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
+
+    near, other = cKDTree(points).query(points, k=_MOST_NEAR + 1, distance_upper_bound=widest)
+    return near, other
 
 
 def _is_single_precision(coordinates: Floats) -> bool:

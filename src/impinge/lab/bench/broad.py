@@ -147,7 +147,7 @@ def _compare(row: Row, name: str, find: Finder, shown: Sequence[Floats], truth: 
     if exchanges:
         row.exchanges = float(np.mean(exchanges))
     if name == AUTO and isinstance(find, Ours):
-        row.bytes_a_box = held_bytes(find.phase, without={"_keys"}) / row.count
+        row.bytes_a_box = held_bytes(find.phase, without={"keys"}) / row.count
     return spent
 
 

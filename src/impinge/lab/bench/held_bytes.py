@@ -15,7 +15,7 @@ import numpy as np
 def held_bytes(owner: object, *, without: Collection[str] = ()) -> int:
     """Bytes of all arrays that can be reached through attributes, tuples, lists and dictionaries.
 
-    ``without`` names attributes of the owner that do not count.
+    ``without`` names attributes that do not count, of the owner and of whatever it holds.
 
     >>> class Owner:
     ...     def __init__(self) -> None:
@@ -23,11 +23,11 @@ def held_bytes(owner: object, *, without: Collection[str] = ()) -> int:
     >>> held_bytes(Owner())
     800
     """
-    parts = [value for name, value in vars(owner).items() if name not in without]
-    return sum({id(memory): size for memory, size in _allocations(parts, set())}.values())
+    found = _allocations(vars(owner), frozenset(without), set())
+    return sum({id(memory): size for memory, size in found}.values())
 
 
-def _allocations(value: Any, seen: set[int]) -> Iterator[tuple[object, int]]:
+def _allocations(value: Any, without: frozenset[str], seen: set[int]) -> Iterator[tuple[object, int]]:
     """What the arrays stand on, and its size."""
     if id(value) in seen:
         return
@@ -38,10 +38,12 @@ def _allocations(value: Any, seen: set[int]) -> Iterator[tuple[object, int]]:
         # Behind an array from a kernel stands what Numba allocated, which knows its size.
         yield (value, value.nbytes) if value.base is None else (value.base, getattr(value.base, "size", value.nbytes))
         return
+    if hasattr(value, "_asdict"):  # a NamedTuple
+        value = value._asdict()
+    elif hasattr(value, "__dict__") and not isinstance(value, type):
+        value = vars(value)
     if isinstance(value, dict):
-        value = list(value.values())
+        value = [part for name, part in value.items() if name not in without]
     if isinstance(value, (tuple, list)):
         for part in value:
-            yield from _allocations(part, seen)
-    elif hasattr(value, "__dict__") and not isinstance(value, type):
-        yield from _allocations(vars(value), seen)
+            yield from _allocations(part, without, seen)
