@@ -7,14 +7,15 @@ from importlib import import_module
 
 BENCHMARKS = {
     "triangles": "the cost of each triangle kernel, and Zachmann's pre-checks",
-    "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [SCENE ...]",
+    "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [--save FILE] [SCENE ...]",
     "convex": "two convex bodies, against all peers that are installed [--vertices N ...] [--poses N] [--rounds N]",
     "broad": "many moving boxes, against all peers that are installed [--boxes N ...] [--worlds NAME ...] [--frames N]",
     "world": "many bodies, against the peers' managers [feeder] [polytopes] [assembly] [--assembly FILE] [--frames N]",
     "choice": "what auto chooses from: methods for two meshes, hulls in a world [--parts N] [--poses N] [--rounds N]",
+    "figures": "put the results in docs/results into README.md and docs/ [--check]",
     "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }
-_WITH_OPTIONS = {"pairs", "convex", "broad", "world", "choice", "trackers"}
+_WITH_OPTIONS = set(BENCHMARKS) - {"triangles"}
 
 
 def main(arguments: list[str]) -> int:

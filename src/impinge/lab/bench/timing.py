@@ -26,8 +26,8 @@ def interleaved(candidates: Mapping[str, Callable[[], object]], rounds: int = 15
     return best
 
 
-def machine() -> str:
-    """The processor, the system and the date: what a committed result must name."""
+def processor() -> str:
+    """The processor, the system and the version of Python."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -35,4 +35,9 @@ def machine() -> str:
             line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
         ]
         cpu = f"{names[0]} ({len(names)} cores)" if names else cpu
-    return f"{cpu}, {platform.system()}, Python {platform.python_version()}, {date.today().isoformat()}"
+    return f"{cpu}, {platform.system()}, Python {platform.python_version()}"
+
+
+def machine() -> str:
+    """The processor, the system and the date: what a committed result must name."""
+    return f"{processor()}, {date.today().isoformat()}"

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from impinge.adapters.files import load_assembly
 from impinge.geometry.cast import as_clearance
-from impinge.lab.bench import world_assembly, world_differences, world_feeder, world_polytopes
+from impinge.lab.bench import results, world_assembly, world_differences, world_feeder, world_polytopes
 from impinge.lab.bench.timing import machine
 from impinge.lab.scenes.crowd import Setting
 
@@ -36,6 +36,9 @@ def _feeder(console: Console, options: argparse.Namespace) -> None:
         console.print(f"{count:,} parts: {time.perf_counter() - start:.0f} s")
     console.print(world_feeder.table(rows))
     _say(console, world_feeder.findings(rows))
+    if options.save is not None:
+        command = f"python -m impinge.lab.bench world feeder --frames {options.frames} --rounds {options.rounds}"
+        results.save(options.save, "world", command, {"feeder": [world_feeder.as_results(row) for row in rows]})
 
 
 def _polytopes(console: Console, options: argparse.Namespace) -> None:
@@ -84,6 +87,7 @@ def run(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--clearance", type=float, help="in the unit of the file (1/10,000 of the assembly's size)")
     parser.add_argument("--frames", type=int, metavar="N", default=FRAMES, help=f"of each ({FRAMES})")
     parser.add_argument("--rounds", type=int, metavar="N", default=3, help="turns of each; the best counts (3)")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="also write a results file (JSON) of the feeder")
     options = parser.parse_args(arguments)
     if min(*options.parts, *options.polytopes, options.frames, options.rounds) < 1:
         parser.error("parts, polytopes, frames and rounds are at least 1")

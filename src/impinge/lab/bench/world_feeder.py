@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from impinge.geometry.cast import Floats
+from impinge.lab.bench.results import rounded
 from impinge.lab.bench.world_frames import WARM, Measured, box_pairs, compared, timed
 from impinge.lab.bench.world_peers import PEERS, Pairs
 from impinge.lab.scenes.parts_feeder import Feeder, parts_feeder
@@ -77,6 +79,18 @@ def measure(count: int, frames: int, rounds: int) -> Row:
             row.different[name] = len(differing)
     row.seconds = {name: float(np.mean(spent)) for name, spent in best.items()}
     return row
+
+
+def as_results(row: Row) -> dict[str, Any]:
+    """What a results file keeps of a row."""
+    return {
+        "parts": row.parts,
+        "box_pairs": rounded(row.box_pairs),
+        "collisions": rounded(row.collisions),
+        "seconds": {name: rounded(seconds) for name, seconds in row.seconds.items()},
+        "stages": {name: rounded(seconds) for name, seconds in row.stages.items()},
+        "different": dict(row.different),
+    }
 
 
 def _truth(feeder: Feeder, shown: Sequence[Floats], row: Row) -> tuple[list[Pairs], list[Pairs]]:
