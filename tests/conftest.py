@@ -27,10 +27,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before the workers start: each of them would compile the same ones."""
     is_worker = hasattr(session.config, "workerinput")
     if not (is_worker or JIT_IS_OFF or session.config.option.collectonly):
-        from impinge.jit import cache_was_empty
+        from impinge.kernels.jit import cache_was_empty
 
         if cache_was_empty:
-            from impinge.world.warmup import compile_everything
+            from impinge.apps.warmup import compile_everything
 
             compile_everything()
             triangle = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])

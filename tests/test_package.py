@@ -27,7 +27,7 @@ def modules_after(statement: str) -> set[str]:
     [
         "import impinge",
         "import impinge; impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])",
-        "import impinge.geometry.mesh, impinge.geometry.pose, impinge.geometry.results, impinge.geometry.assembly",
+        "import impinge.mesh.mesh, impinge.geometry.pose, impinge.results, impinge.mesh.assembly",
     ],
 )
 def test_import_loads_no_heavy_package(statement: str) -> None:

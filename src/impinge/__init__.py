@@ -16,14 +16,19 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
-    from impinge.adapters.files import load, load_assembly
-    from impinge.convex.hull import ConvexHull
+    from impinge.bvh.pieces.convex_pieces import ConvexPieces
+    from impinge.convex.hull.convex_hull import ConvexHull
     from impinge.errors import MissingExtra, Unsupported
-    from impinge.geometry.assembly import Assembly, Part
-    from impinge.geometry.diagnose import Diagnosis
-    from impinge.geometry.mesh import Mesh
-    from impinge.geometry.repair import Repair
-    from impinge.geometry.results import (
+    from impinge.io.files import load, load_assembly
+    from impinge.mesh.assembly import Assembly, Part
+    from impinge.mesh.mesh import Mesh
+    from impinge.mesh.repair.diagnose import Diagnosis
+    from impinge.mesh.repair.repair import Repair
+    from impinge.queries.leaf import LeafOperation, Visits, leaf
+    from impinge.queries.pair import Pair
+    from impinge.queries.traversal import Traversal
+    from impinge.queries.verbs import closer_than, collides, contact_stream, contacts, distance, penetration, relation
+    from impinge.results import (
         ContactKind,
         ContactLoop,
         Contacts,
@@ -34,50 +39,45 @@ if TYPE_CHECKING:
         Relation,
         RelationKind,
     )
-    from impinge.trees.convex_pieces import ConvexPieces
     from impinge.world.frame import Frame, FrameStatistics
-    from impinge.world.leaf import LeafOperation, Visits, leaf
-    from impinge.world.pair import Pair
-    from impinge.world.query import closer_than, collides, contact_stream, contacts, distance, penetration, relation
-    from impinge.world.traversal import Traversal
     from impinge.world.world import World
 
 _HOME = {
-    "Assembly": "impinge.geometry.assembly",
-    "ContactKind": "impinge.geometry.results",
-    "ContactLoop": "impinge.geometry.results",
-    "Contacts": "impinge.geometry.results",
-    "ConvexHull": "impinge.convex.hull",
-    "ConvexPieces": "impinge.trees.convex_pieces",
-    "Diagnosis": "impinge.geometry.diagnose",
-    "Distance": "impinge.geometry.results",
-    "Feature": "impinge.geometry.results",
-    "FeatureKind": "impinge.geometry.results",
+    "Assembly": "impinge.mesh.assembly",
+    "ContactKind": "impinge.results",
+    "ContactLoop": "impinge.results",
+    "Contacts": "impinge.results",
+    "ConvexHull": "impinge.convex.hull.convex_hull",
+    "ConvexPieces": "impinge.bvh.pieces.convex_pieces",
+    "Diagnosis": "impinge.mesh.repair.diagnose",
+    "Distance": "impinge.results",
+    "Feature": "impinge.results",
+    "FeatureKind": "impinge.results",
     "Frame": "impinge.world.frame",
     "FrameStatistics": "impinge.world.frame",
-    "LeafOperation": "impinge.world.leaf",
-    "Mesh": "impinge.geometry.mesh",
+    "LeafOperation": "impinge.queries.leaf",
+    "Mesh": "impinge.mesh.mesh",
     "MissingExtra": "impinge.errors",
-    "Pair": "impinge.world.pair",
-    "Part": "impinge.geometry.assembly",
-    "Penetration": "impinge.geometry.results",
-    "Relation": "impinge.geometry.results",
-    "RelationKind": "impinge.geometry.results",
-    "Repair": "impinge.geometry.repair",
-    "Traversal": "impinge.world.traversal",
+    "Pair": "impinge.queries.pair",
+    "Part": "impinge.mesh.assembly",
+    "Penetration": "impinge.results",
+    "Relation": "impinge.results",
+    "RelationKind": "impinge.results",
+    "Repair": "impinge.mesh.repair.repair",
+    "Traversal": "impinge.queries.traversal",
     "Unsupported": "impinge.errors",
-    "Visits": "impinge.world.leaf",
+    "Visits": "impinge.queries.leaf",
     "World": "impinge.world.world",
-    "closer_than": "impinge.world.query",
-    "collides": "impinge.world.query",
-    "contact_stream": "impinge.world.query",
-    "contacts": "impinge.world.query",
-    "distance": "impinge.world.query",
-    "leaf": "impinge.world.leaf",
-    "load": "impinge.adapters.files",
-    "load_assembly": "impinge.adapters.files",
-    "penetration": "impinge.world.query",
-    "relation": "impinge.world.query",
+    "closer_than": "impinge.queries.verbs",
+    "collides": "impinge.queries.verbs",
+    "contact_stream": "impinge.queries.verbs",
+    "contacts": "impinge.queries.verbs",
+    "distance": "impinge.queries.verbs",
+    "leaf": "impinge.queries.leaf",
+    "load": "impinge.io.files",
+    "load_assembly": "impinge.io.files",
+    "penetration": "impinge.queries.verbs",
+    "relation": "impinge.queries.verbs",
 }
 
 __all__ = [

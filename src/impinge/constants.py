@@ -14,7 +14,7 @@ LARGEST_COORDINATE: Final = 2.0**150
 
 The kernels form products of up to six coordinate differences.  A posed
 coordinate is below 2**153, so they stay below 2**930 and cannot overflow.
-There is no lower limit: the exact stage of the predicates (geometry.exact) works
+There is no lower limit: the exact stage of the predicates (geometry.exact.big_integers) works
 on integers and is right for subnormal numbers too.
 """
 

@@ -8,10 +8,10 @@ import pytest
 from impinge.apps import clash
 from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.clash import check as check_assembly
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
 from impinge.lab.scenes.shapes import blocks, box
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh
 
 CUBE = box(1, 1, 1)
 SMALL = blocks((0.25, 0.5), (0.25, 0.5), (0.25, 0.5))

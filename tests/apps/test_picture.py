@@ -11,9 +11,9 @@ from PIL import Image
 from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.picture import SIGNAL, finding_picture, overview_picture
 from impinge.apps.scene import Scene
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes.shapes import box
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh
 
 SIZE = (48, 36)  # small: these run in plain Python too
 

@@ -20,9 +20,9 @@ from impinge.apps.picture import SIGNAL, finding_picture
 from impinge.apps.report import report, write_report
 from impinge.apps.scene import Scene
 from impinge.apps.solids import OpenPart
-from impinge.geometry.assembly import Assembly, Part
 from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
 from impinge.lab.scenes.shapes import box
+from impinge.mesh.assembly import Assembly, Part
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

@@ -7,9 +7,9 @@ import pytest
 
 from impinge.apps.clash import FindingKind, check
 from impinge.apps.solids import as_bodies
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes.shapes import blocks, box
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh
 
 CUBE = box(1, 1, 1)
 SMALL = blocks((0.25, 0.5), (0.25, 0.5), (0.25, 0.5))

@@ -9,8 +9,8 @@ from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.rasterise import looking_from
 from impinge.apps.scene import Scene
 from impinge.apps.viewpoint import AZIMUTH, ELEVATION, best_camera
-from impinge.geometry.assembly import Assembly, Part
 from impinge.lab.scenes.shapes import box
+from impinge.mesh.assembly import Assembly, Part
 
 SIZE = (76, 52)
 

@@ -7,8 +7,8 @@ import numpy as np
 from impinge.apps.clash import ClashCheck, Finding, FindingKind
 from impinge.apps.solids import OpenPart, WeldedMesh
 from impinge.apps.wording import notes, summary
-from impinge.geometry.assembly import Assembly, Part
 from impinge.lab.scenes.shapes import box
+from impinge.mesh.assembly import Assembly, Part
 
 CUBE = box(1, 1, 1)
 PARTS = tuple(Part(name, CUBE, np.eye(4)) for name in "abcd")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from impinge.arrays import Floats
 from impinge.broadphase.broad_phase import BroadPhase
 from impinge.broadphase.changes import Changes
 from impinge.broadphase.choice import MEMBERS, broad_phase
-from impinge.geometry.cast import Floats
 from impinge.lab.interruption import interruptions
 
 Pairs = set[tuple[int, int]]

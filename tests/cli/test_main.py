@@ -168,8 +168,8 @@ def test_demo_finds_what_was_planted_and_writes_the_report(tmp_path: Path) -> No
 
 @pytest.mark.nojit_slow
 def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run) -> None:
-    from impinge.jit import cache_directory
-    from impinge.world import warmup
+    from impinge.apps import warmup
+    from impinge.kernels.jit import cache_directory
 
     monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))
     result = run("warmup")
@@ -178,8 +178,8 @@ def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run)
 
 
 def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch, run) -> None:
-    from impinge import kernel_cache
-    from impinge.world import warmup
+    from impinge.apps import warmup
+    from impinge.kernels import cache as kernel_cache
 
     monkeypatch.setattr(kernel_cache, "_why_not_kept", "the disk is full")
     monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import impinge
-from impinge.geometry.assembly import Assembly
+from impinge.mesh.assembly import Assembly
 
 
 def test_repair(write, run, cubes) -> None:

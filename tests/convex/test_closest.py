@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from impinge.convex.hull import ConvexHull
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.search import METHODS, ConvexSearch
-from impinge.convex.work import Workspace
+from impinge.convex.workspace import Workspace
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
 from impinge.lab.hard_polytopes import UNDERFLOWING

@@ -10,12 +10,12 @@ import pytest
 
 import impinge
 from impinge import ConvexHull, ConvexPieces, Mesh, Pair, Traversal, World
+from impinge.arrays import Floats
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.choice import MEMBERS, broad_phase
-from impinge.geometry.cast import Floats
 from impinge.geometry.float_errors import default_float_errors
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import box, torus
-from impinge.world.body_boxes import BodyBoxes
 
 SCALES = (1.0, 1e-150, 1e-308, 2.0**-1068, 1e44)
 """Of bodies whose squares vanish, whose halves do, that are subnormal, and of the largest ones."""

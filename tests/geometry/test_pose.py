@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import IDENTITY, as_pose, posed_vertices
+from impinge.mesh.mesh import Mesh
 
 
 def rotation(seed, shape=()):

@@ -12,16 +12,16 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from impinge import ConvexHull, Mesh
-from impinge.geometry.mesh import Mesh as AnyMesh
-from impinge.incremental.dual_region import DualRegion
+from impinge.bvh.answers import APART, FAR_APART, MEETING
 from impinge.incremental.frame_memory import FOUND_ROOM, ITEMS_ROOM, LISTED, PAIRS_ROOM, START_A, START_B, Memory
-from impinge.incremental.hierarchy import FACES, KINDS, UPDATES, Hierarchy
+from impinge.incremental.hierarchy.options import FACES, KINDS, UPDATES, Hierarchy
 from impinge.incremental.incremental_search import IncrementalSearch, SweepStatistics, handle_of
-from impinge.incremental.penetration_region import PenetrationRegion
+from impinge.incremental.regions.dual_region import DualRegion
+from impinge.incremental.regions.penetration_region import PenetrationRegion
 from impinge.lab.hard_input import FAMILIES, quarter_turn, random_pose, triangle_pairs
 from impinge.lab.scenes.shapes import box, torus
-from impinge.trees.answers import APART, FAR_APART, MEETING
-from impinge.world.brute_force import BruteForce
+from impinge.mesh.mesh import Mesh as AnyMesh
+from impinge.queries.methods.brute_force import BruteForce
 
 Floats = NDArray[np.float64]
 OPTIONS = [

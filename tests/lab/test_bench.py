@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import impinge
+from impinge.arrays import Floats
 from impinge.errors import MissingExtra
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
 from impinge.lab.bench import pair_timing, pairs, peers
 from impinge.lab.bench.__main__ import BENCHMARKS, main
 from impinge.lab.bench.timing import interleaved, machine
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses
 from impinge.lab.scenes.shapes import torus
+from impinge.mesh.mesh import Mesh
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["triangles", "more"]])

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.geometry.pose import posed_vertices
-from impinge.geometry.results import Contacts
 from impinge.lab.scenes.bounce import BouncingBody, Downward, Gravity, Inward, bounces
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import box, torus
-from impinge.world.query import contacts
+from impinge.mesh.mesh import Mesh
+from impinge.queries.verbs import contacts
+from impinge.results import Contacts
 
 FLOOR = Mesh([[-9, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]], [[0, 1, 2, 3]])
 TILTED = turns([0.4, 0.2, 0.1])

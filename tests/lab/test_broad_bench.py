@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from impinge.arrays import Floats
 from impinge.broadphase.brute_force import BruteForce
-from impinge.geometry.cast import Floats
 from impinge.lab.bench import broad, broad_peers, broad_results
 from impinge.lab.bench.__main__ import main as bench
 from impinge.lab.bench.broad_costs import Cost, Costs

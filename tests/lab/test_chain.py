@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.results import Contacts
+from impinge.arrays import Floats
 from impinge.lab.scenes.chain import RADIUS, SPACING, STRIDE, TUBE_RADIUS, Chain, linked, near_pairs, record, ring
 from impinge.lab.scenes.poses import poses, random_turns, turns
+from impinge.results import Contacts
 
 UPRIGHT = turns([0.5 * np.pi, 0.0, 0.0])
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import impinge.geometry.triangle
-import impinge.geometry.triangle_distance
+import impinge.geometry.triangles.distance
+import impinge.geometry.triangles.intersection
 from impinge.lab import exactness
 from impinge.lab.hard_input import FAMILIES
 from impinge.lab.hard_solids import SOLID_FAMILIES
@@ -35,14 +35,14 @@ def test_the_seed_alone_decides_the_pairs():
 
 
 def test_a_wrong_answer_is_found_and_printed(monkeypatch, capsys):
-    honest = impinge.geometry.triangle.triangles_meet
+    honest = impinge.geometry.triangles.intersection.triangles_meet
 
     def one_lie(a, b):
         answer = honest(a, b).copy()
         answer[0] = not answer[0]
         return answer
 
-    monkeypatch.setattr(impinge.geometry.triangle, "triangles_meet", one_lie)
+    monkeypatch.setattr(impinge.geometry.triangles.intersection, "triangles_meet", one_lie)
     assert exactness.main(["--pairs", "60", "--solids", "0", "--workers", "1"]) == 1
     printed = capsys.readouterr().out
     assert "0x" in printed
@@ -51,13 +51,13 @@ def test_a_wrong_answer_is_found_and_printed(monkeypatch, capsys):
 
 
 def test_wrong_distances_are_found(monkeypatch):
-    honest = impinge.geometry.triangle_distance.triangle_distances
+    honest = impinge.geometry.triangles.distance.triangle_distances
 
     def off_by_a_tenth(a, b):
         value, point_a, point_b = honest(a, b)
         return value * 1.1, point_a, point_b
 
-    monkeypatch.setattr(impinge.geometry.triangle_distance, "triangle_distances", off_by_a_tenth)
+    monkeypatch.setattr(impinge.geometry.triangles.distance, "triangle_distances", off_by_a_tenth)
     report = exactness.run(pairs=600, seed=3)
     assert max(family.distance_error for family in report.triangles.values()) > 1e6
     assert report.wrong > 5

@@ -7,10 +7,10 @@ import pytest
 
 from impinge.constants import LARGEST_COORDINATE
 from impinge.geometry.pose import as_pose
-from impinge.geometry.results import ContactKind, RelationKind
 from impinge.lab import oracle, solid_oracle
 from impinge.lab.hard_input import EXACT_ROTATIONS, FAMILIES, quarter_turn, random_pose, triangle_pairs
 from impinge.lab.hard_solids import SHAPES, SOLID_FAMILIES, solid_pair, triangulated
+from impinge.results import ContactKind, RelationKind
 
 
 @pytest.mark.parametrize("family", FAMILIES)

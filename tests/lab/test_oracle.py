@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impinge.geometry.results import ContactKind
 from impinge.lab import oracle
 from impinge.lab.hard_input import FAMILIES, triangle_pairs
+from impinge.results import ContactKind
 
 CROSSING, TOUCHING, COPLANAR = ContactKind.CROSSING, ContactKind.TOUCHING, ContactKind.COPLANAR
 FLAT = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import impinge
-from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import as_pose
 from impinge.lab.bench.pairs import SCENES
 from impinge.lab.scenes import combs, landscape, pipes, poses, threads, tori, torpedo, torus_on_land, wrinkled_torus
 from impinge.lab.scenes.pair_scene import PairScene
+from impinge.mesh.mesh import Mesh
 
 MESHES = {
     "pipes": (pipes.pipes, 143_690, 25),

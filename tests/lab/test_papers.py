@@ -15,12 +15,12 @@ from rich.table import Table
 
 import impinge
 from impinge.errors import MissingExtra
-from impinge.geometry.mesh import Mesh
 from impinge.lab.papers import caps, combs, contenders, drawing, table1, torpedo, volumes
 from impinge.lab.papers.__main__ import EXPERIMENTS, main
 from impinge.lab.scenes.bounce import BouncingBody, Downward
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import torus
+from impinge.mesh.mesh import Mesh
 
 pytestmark = pytest.mark.nojit_slow
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import impinge
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.papers import allpairs, culling, hashing, icollide, resting
 from impinge.lab.papers.__main__ import main
 from impinge.lab.scenes.crates import layer

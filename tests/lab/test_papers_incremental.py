@@ -12,12 +12,12 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.papers import chain, insertion
 from impinge.lab.papers.__main__ import main
 from impinge.lab.papers.critical_points import Missed
 from impinge.lab.papers.insertion import Row
+from impinge.mesh.mesh import Mesh
 
 pytestmark = pytest.mark.nojit_slow
 

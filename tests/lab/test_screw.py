@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import impinge
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.geometry.pose import as_pose
 from impinge.lab.papers.critical_points import beyond_nut, crest_points
 from impinge.lab.scenes.screw import COARSE, DIAMETER, FINE, TOLERANCE, Screw, screw

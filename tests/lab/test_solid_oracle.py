@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from impinge.geometry.results import RelationKind
 from impinge.lab import hard_solids, solid_oracle
 from impinge.lab.hard_solids import SOLID_FAMILIES, Body, solid_pair, triangulated
+from impinge.results import RelationKind
 
 APART, TOUCHING, OVERLAPPING = RelationKind.APART, RelationKind.TOUCHING, RelationKind.OVERLAPPING
 A_INSIDE_B, B_INSIDE_A, EQUAL = RelationKind.A_INSIDE_B, RelationKind.B_INSIDE_A, RelationKind.EQUAL

@@ -14,9 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import impinge
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab import oracle
 from impinge.lab.bench import world_assembly as bench
 from impinge.lab.bench import world_assembly_peers as peers
@@ -25,6 +23,8 @@ from impinge.lab.bench.__main__ import main
 from impinge.lab.bench.world_unrounded import posed_integers
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import box, torus
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh
 
 CLEARANCE = 0.25
 COLLIDING = {(0, 1), (0, 2)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import impinge
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.bench import world_polytopes as bench
 from impinge.lab.bench.world_peers import CONVEX_PEERS, Pairs
 from impinge.lab.scenes.crowd import Setting

@@ -12,19 +12,19 @@ import pytest
 
 import impinge
 from impinge import ConvexHull, FrameStatistics, Mesh, World
-from impinge.geometry.cast import Floats
-from impinge.geometry.integers import collinear
+from impinge.arrays import Floats
+from impinge.bvh.search import handle_of as tree_handle_of
+from impinge.geometry.exact.integers import collinear
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
 from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.scenes import chain, combs, hollows
 from impinge.lab.scenes.poses import poses, random_turns, turns
 from impinge.lab.scenes.shapes import blocks, box, cylinder
-from impinge.trees.search import handle_of as tree_handle_of
-from impinge.world.hull_stage import NEAR
-from impinge.world.hull_triangles import hull_triangles
-from impinge.world.narrow_stages import Asked, NarrowStages
-from impinge.world.red_stage import MEETING as FEATURES_MEET
+from impinge.world.stages.hull_stage import NEAR
+from impinge.world.stages.hull_triangles import hull_triangles
+from impinge.world.stages.narrow_stages import Asked, NarrowStages
+from impinge.world.stages.red_stage import MEETING as FEATURES_MEET
 
 HULLS = ("gjk", "vclip", "lin-canny")
 WALKS = ("vclip", "lin-canny")

@@ -14,8 +14,8 @@ import pytest
 
 import impinge
 from impinge import World
+from impinge.arrays import Floats
 from impinge.broadphase.choice import MEMBERS
-from impinge.geometry.cast import Floats
 from impinge.lab.interruption import interrupted, interruptions, line_count
 from impinge.lab.scenes.shapes import box, torus
 

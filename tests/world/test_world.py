@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import impinge
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.scenes.poses import poses, random_turns
 from impinge.lab.scenes.shapes import box, torus
 from impinge.world.contact_store import ContactStore

@@ -14,7 +14,7 @@ import pytest
 
 import impinge
 from impinge import ConvexHull, ConvexPieces, Frame, Mesh, World
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.scenes import hollows
 from impinge.lab.scenes.poses import poses, random_turns

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from impinge import Mesh, World
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.scenes.shapes import box
 from impinge.world import candidates
 from impinge.world.pair_slots import PairSlots

@@ -10,7 +10,7 @@ import pytest
 
 import impinge
 from impinge import ConvexHull, Frame, Mesh, World
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import oracle
 from impinge.lab.hard_input import EXACT_ROTATIONS

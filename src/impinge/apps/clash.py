@@ -1,6 +1,6 @@
 """Clash check: which parts of an assembly interfere, touch, hide in each other or come too close.
 
-``impinge.World`` finds the pairs that are within the clearance, exactly; the verbs of ``impinge.world.query`` say
+``impinge.World`` finds the pairs that are within the clearance, exactly; the verbs of ``impinge.queries.verbs`` say
 how they lie to each other.  Closed parts count as solids, open ones as surfaces (``apps.solids``).
 """
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from impinge.apps.length_text import extent_text, length_text
 from impinge.apps.solids import OpenPart, WeldedMesh, as_bodies
+from impinge.arrays import Floats, as_clearance
 from impinge.broadphase.choice import for_one_look
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.cast import Floats, as_clearance
-from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
-from impinge.geometry.results import ContactKind, Contacts, Distance, RelationKind
-from impinge.geometry.weld import Weld, as_weld
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh
+from impinge.mesh.repair.weld import Weld, as_weld
+from impinge.queries.verbs import closer_than, collides, contacts, distance, relation
+from impinge.results import ContactKind, Contacts, Distance, RelationKind
 from impinge.world.objects import Instance
-from impinge.world.query import closer_than, collides, contacts, distance, relation
 from impinge.world.world import World
 
 Progress = Callable[[int, int], None]

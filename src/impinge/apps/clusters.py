@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats, Ints
+from impinge.arrays import Floats, Ints
 
 _SIZE = 64
 """Triangles to a cluster; with half or twice as many, pictures of 376,520 triangles take the same within a tenth."""

@@ -17,7 +17,7 @@ from impinge.apps.rasterise import Camera, Layer, looking_from, trace
 from impinge.apps.scene import Scene
 from impinge.apps.shading import Canvas, Drawing, paint_mask, thick
 from impinge.apps.viewpoint import AZIMUTH, ELEVATION, best_camera, depth_bias, fitting_camera
-from impinge.geometry.cast import Bools, Floats
+from impinge.arrays import Bools, Floats
 
 COLOUR_A = (58, 124, 190)
 COLOUR_B = (232, 164, 58)

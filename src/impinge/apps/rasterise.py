@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """A z-buffer: which triangle is seen at each pixel, and how deep it lies.
 
 Orthographic, as drawings are.  Pictures are for looking at: nothing here takes part in an exact answer.
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.apps.clusters import Clusters
-from impinge.geometry.cast import Bools, Floats, Ints
-from impinge.jit import inner, kernel
+from impinge.arrays import Bools, Floats, Ints
+from impinge.kernels.jit import inner, kernel
 
 Depths = NDArray[np.float32]
 

@@ -16,7 +16,7 @@ from impinge.apps.length_text import length_text, with_unit
 from impinge.apps.picture import COLOUR_A, COLOUR_B, SIGNAL, finding_picture, overview_picture
 from impinge.apps.scene import Scene
 from impinge.apps.wording import notes
-from impinge.geometry.assembly import Assembly
+from impinge.mesh.assembly import Assembly
 
 Progress = Callable[[int, int], None]
 """Called with (pictures done, pictures in all)."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.apps.clusters import Clusters, cluster_starts, curve_order
-from impinge.geometry.assembly import Assembly
-from impinge.geometry.cast import Floats, Ints
+from impinge.arrays import Floats, Ints
 from impinge.geometry.pose import posed_vertices
+from impinge.mesh.assembly import Assembly
 
 
 @dataclass(frozen=True, eq=False)

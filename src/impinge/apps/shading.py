@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """From a z-buffer to colours: flat shading with dark feature lines, as CAD systems draw."""
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.apps.rasterise import Camera, Layer, rasterise
 from impinge.apps.scene import Scene
-from impinge.geometry.cast import Bools
-from impinge.jit import kernel
+from impinge.arrays import Bools
+from impinge.kernels.jit import kernel
 
 Colour = tuple[int, int, int]
 Canvas = NDArray[np.uint8]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impinge.geometry import topology
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.mesh import Mesh, mesh_of_arrays
-from impinge.geometry.repair import without_copies
-from impinge.geometry.weld import Weld, weld
+from impinge.mesh import topology
+from impinge.mesh.assembly import Assembly, Part
+from impinge.mesh.mesh import Mesh, mesh_of_arrays
+from impinge.mesh.repair.repair import without_copies
+from impinge.mesh.repair.weld import Weld, weld
 
 
 @dataclass(frozen=True, eq=False)

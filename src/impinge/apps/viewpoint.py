@@ -9,7 +9,7 @@ import numpy as np
 from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.rasterise import Camera, hidden, looking_from, trace
 from impinge.apps.scene import Scene
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 
 AZIMUTH, ELEVATION = 35.0, 28.0
 """The habitual view of a machine, in degrees."""

@@ -6,7 +6,7 @@ from collections import Counter
 
 from impinge.apps.clash import ClashCheck, FindingKind
 from impinge.apps.length_text import length_text
-from impinge.geometry.assembly import Assembly
+from impinge.mesh.assembly import Assembly
 
 _MANY = {FindingKind.INTERFERENCE: "interferences", FindingKind.CLEARANCE: "within the clearance"}
 _ONE = {FindingKind.CLEARANCE: "within the clearance"}

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Boxes along the axes: how they are given, stored and compared.
 
 A box is a row of six numbers, the low corner and the high corner.  Boxes are closed: touching is overlapping.  Two of
@@ -11,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Floats, real_array
-from impinge.jit import inlined, kernel
-from impinge.memory import address_of, table
+from impinge.arrays import Floats, real_array
+from impinge.kernels.jit import inlined, kernel
+from impinge.kernels.memory import address_of, table
 
 LOW, HIGH = 0, 3
 """Where the corners begin in a row."""

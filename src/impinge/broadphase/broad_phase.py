@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impinge.arrays import Floats, as_flag, as_ids, read_only, real_array, shown
 from impinge.broadphase.boxes import as_box_row, as_box_rows, overlap_one
 from impinge.broadphase.changes import Changes, Pairs
 from impinge.broadphase.pair_keys import MOST_IDS, Keys, PairChange, as_pairs, change_to
 from impinge.broadphase.ray import as_ray, touched_by_ray
-from impinge.geometry.cast import Floats, as_flag, as_ids, read_only, real_array, shown
 
 Ids = NDArray[np.int64]
 

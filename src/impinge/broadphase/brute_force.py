@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Brute force: every pair of boxes is compared, at every update.  The referee of all other broad phases."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 from impinge.broadphase.boxes import overlap
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Statistics
 from impinge.broadphase.pair_keys import PairChange, change_to, first_keys, new_keys, pair_key
-from impinge.jit import inner, kernel
+from impinge.kernels.jit import inner, kernel
 
 
 @inner

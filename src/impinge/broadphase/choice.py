@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from impinge.arrays import shown
 from impinge.broadphase.broad_phase import BroadPhase
-from impinge.geometry.cast import shown
 
 
 def _tree(**options: Any) -> BroadPhase:
-    from impinge.broadphase.kept_tree import KeptTree
+    from impinge.broadphase.aabb_tree.kept_tree import KeptTree
 
     return KeptTree(**options)
 
@@ -28,13 +28,13 @@ def _sweep(**options: Any) -> BroadPhase:
 
 
 def _hash(**options: Any) -> BroadPhase:
-    from impinge.broadphase.spatial_hash import SpatialHash
+    from impinge.broadphase.spatial_hashing.spatial_hash import SpatialHash
 
     return SpatialHash(coherent=True, **options)
 
 
 def _hash_standard(**options: Any) -> BroadPhase:
-    from impinge.broadphase.spatial_hash import SpatialHash
+    from impinge.broadphase.spatial_hashing.spatial_hash import SpatialHash
 
     return SpatialHash(coherent=False, **options)
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """An index of records by hash values: open addressing with linear probing.
 
 The index is an array of slots, a power of two of them, each empty or with the number of a record.  A record stands at
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.jit import inlined, inner
+from impinge.kernels.jit import inlined, inner
 
 EMPTY = -1
 

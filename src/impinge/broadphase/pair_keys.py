@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Sets of pairs as sorted lists of numbers: a pair is one number, the smaller id in the upper half."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.jit import inlined, inner, kernel
+from impinge.kernels.jit import inlined, inner, kernel
 
 Keys = NDArray[np.int64]
 

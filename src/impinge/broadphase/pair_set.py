@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """A set of pairs that changes one by one: a list of keys without gaps, and an index into it.
 
 A set grows by being copied.  Numba counts references wherever a variable may be replaced, in every round of
@@ -12,7 +13,7 @@ import numpy as np
 
 from impinge.broadphase.hash_index import EMPTY, enter, first_slot, leave, new_slots, next_slot, slot_of
 from impinge.broadphase.pair_keys import copy_keys, lower, new_keys, upper
-from impinge.jit import inlined, inner
+from impinge.kernels.jit import inlined, inner
 
 ABSENT = -1
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impinge.arrays import Floats, as_extent, real_array
 from impinge.constants import UNIT_ROUNDOFF
-from impinge.geometry.cast import Floats, as_extent, real_array
 
 _LESS, _MORE = 1.0 - 4.0 * UNIT_ROUNDOFF, 1.0 + 4.0 * UNIT_ROUNDOFF
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Sweep and prune: the ends of all boxes, sorted along each axis, and kept from update to update.
 
 Cohen, Lin, Manocha and Ponamgi (1995), "I-COLLIDE"; here after [Lin1996] section 3 and [Ponamgi1995] section 3.1.  Two
@@ -41,7 +42,7 @@ from impinge.broadphase.pair_keys import (
     pair_key,
 )
 from impinge.broadphase.pair_set import ABSENT, PairSet, delete, empty_pair_set, insert, place_in, with_room_for_pairs
-from impinge.jit import inlined, inner, kernel
+from impinge.kernels.jit import inlined, inner, kernel
 
 # An end of the interval of object i is the number 2 i (low) or 2 i + 1 (high).
 

@@ -15,8 +15,8 @@ from impinge.cli.output_file import require_place_for
 if TYPE_CHECKING:
     from impinge.apps.clash import ClashCheck
     from impinge.cli.model_files import Models
-    from impinge.geometry.assembly import Assembly
-    from impinge.geometry.weld import Weld
+    from impinge.mesh.assembly import Assembly
+    from impinge.mesh.repair.weld import Weld
 
 _MOST_NAMES = 5
 """Parts that a sentence names on the terminal; JSON and the report name all."""
@@ -87,10 +87,10 @@ def check_with_progress(assembly: Assembly, clearance: float, weld: Weld = "auto
 
 def _compile_for_a_first_run() -> None:
     """Fill an empty kernel cache at once, in two processes: faster than kernel by kernel, when first needed."""
-    from impinge.jit import cache_was_empty
+    from impinge.kernels.jit import cache_was_empty
 
     if cache_was_empty:
-        from impinge.world.warmup import compile_everything
+        from impinge.apps.warmup import compile_everything
 
         with terminal.progress_bar("first run: compiling kernels for this machine, once") as progress:
             compile_everything(progress, verbs=("check",))

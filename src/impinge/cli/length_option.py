@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from impinge.adapters.scene import MICROMETRES
 from impinge.constants import LARGEST_COORDINATE
+from impinge.io.scene import MICROMETRES
 
 UNITS = ", ".join(MICROMETRES)
 

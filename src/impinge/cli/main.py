@@ -121,8 +121,8 @@ app.command()(repair)
 @app.command()
 def warmup() -> None:
     """Compile all kernels for this machine now, so that no later run has to wait."""
-    from impinge.jit import cache_directory, why_not_kept
-    from impinge.world.warmup import compile_everything
+    from impinge.apps.warmup import compile_everything
+    from impinge.kernels.jit import cache_directory, why_not_kept
 
     start = time.perf_counter()
     with terminal.progress_bar("compiling kernels") as progress:

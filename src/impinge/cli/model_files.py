@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import impinge
-from impinge.adapters.files import SUFFIXES
-from impinge.adapters.scene import MICROMETRES
 from impinge.cli import terminal
 from impinge.errors import MissingExtra
-from impinge.geometry.assembly import Assembly
+from impinge.io.files import SUFFIXES
+from impinge.io.scene import MICROMETRES
+from impinge.mesh.assembly import Assembly
 
 Read = tuple[Path, Assembly]
 

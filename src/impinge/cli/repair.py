@@ -13,7 +13,7 @@ from impinge.cli.exit_codes import FINDINGS, NO_FINDINGS
 from impinge.cli.output_file import require_place_for
 
 if TYPE_CHECKING:
-    from impinge.geometry.weld import Weld
+    from impinge.mesh.repair.weld import Weld
 
 
 def repair(
@@ -32,9 +32,9 @@ def repair(
 
     Exit code 0: the result is a clean closed mesh; 1: something unusual is left; 2: the input was wrong.
     """
-    from impinge.adapters.save import known_suffix, save
     from impinge.apps.length_text import length_text
     from impinge.cli.length_option import parse_weld
+    from impinge.io.save import known_suffix, save
 
     asked = parse_weld(weld)
     known_suffix(output)

@@ -14,8 +14,8 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from impinge.apps.clash import Finding
-    from impinge.geometry.diagnose import Diagnosis
-    from impinge.geometry.mesh import Mesh
+    from impinge.mesh.mesh import Mesh
+    from impinge.mesh.repair.diagnose import Diagnosis
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -96,7 +96,7 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
 
 
 def diagnosis_table(name: str, mesh: Mesh, diagnosis: Diagnosis) -> Table:
-    from impinge.geometry.diagnose import REMARKS
+    from impinge.mesh.repair.diagnose import REMARKS
 
     table = Table(box=None, pad_edge=False, header_style="dim", title=Text(name), title_justify="left")
     table.add_column("what")

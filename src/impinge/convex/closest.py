@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Questions about two convex bodies: the one kernel behind every method and every verb but penetration.
 
 For each pose
@@ -11,18 +12,18 @@ For each pose
 
 from __future__ import annotations
 
-from impinge.convex.body import body_cells, body_features, convex_body
-from impinge.convex.feature_pair import NEAREST, placements
-from impinge.convex.gjk import APART, MEETING, gjk
-from impinge.convex.lin_canny import lin_canny
-from impinge.convex.separating_plane import still_separates
-from impinge.convex.settle import begin_anew, settle, write_nearest
-from impinge.convex.simplex import pose_anew
-from impinge.convex.simplex_of_pair import simplex_of_pair
-from impinge.convex.support import pose_of
-from impinge.convex.sure_finish import finish_surely
-from impinge.convex.vclip import vclip
-from impinge.convex.work import (
+from impinge.convex.distance.certified_finish import finish_surely
+from impinge.convex.distance.exact_finish import begin_anew, settle, write_nearest
+from impinge.convex.distance.gjk import APART, MEETING, gjk
+from impinge.convex.distance.separating_plane import still_separates
+from impinge.convex.distance.simplex import pose_anew
+from impinge.convex.distance.simplex_of_pair import simplex_of_pair
+from impinge.convex.distance.support import pose_of
+from impinge.convex.features.feature_pair import NEAREST, placements
+from impinge.convex.features.lin_canny import lin_canny
+from impinge.convex.features.vclip import vclip
+from impinge.convex.hull.hull_handle import body_cells, body_features, convex_body
+from impinge.convex.workspace import (
     ASKED,
     COHERENT,
     COLLIDES,
@@ -41,7 +42,7 @@ from impinge.convex.work import (
     work_at,
 )
 from impinge.geometry.rigid_pose import pose_is_rigid
-from impinge.jit import inner, kernel
+from impinge.kernels.jit import inner, kernel
 
 
 @inner

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.convex.body import Handle, handle_of
-from impinge.convex.directions import directions as unit_vectors
-from impinge.convex.hull import ConvexHull
-from impinge.convex.work import (
+from impinge.arrays import Bools, Floats
+from impinge.convex.hull.convex_hull import ConvexHull
+from impinge.convex.hull.directions import directions as unit_vectors
+from impinge.convex.hull.hull_handle import Handle, handle_of
+from impinge.convex.workspace import (
     CAREFUL,
     CLOSER_THAN,
     COLLIDES,
@@ -27,9 +28,8 @@ from impinge.convex.work import (
     VCLIP,
     Workspace,
 )
-from impinge.geometry.cast import Bools, Floats
-from impinge.interruptible import in_parts
-from impinge.memory import address_of
+from impinge.kernels.interruptible import in_parts
+from impinge.kernels.memory import address_of
 
 METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
 
@@ -107,7 +107,7 @@ class ConvexSearch:
 
     def penetration(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Depths (k,), directions (k, 3), deepest points (k, 6), and certain bounds of the depths (k, 2)."""
-        from impinge.convex import epa
+        from impinge.convex.distance import epa
 
         count = len(poses_a)
         answers, values, points = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((count, 6))
@@ -159,7 +159,7 @@ def prepared(hull: ConvexHull, method: str) -> Handle:
 
 def effort(work: Workspace) -> Effort:
     """What was done with a workspace so far."""
-    from impinge.convex.feature_pair import STEPS as FEATURE_STEPS
+    from impinge.convex.features.feature_pair import STEPS as FEATURE_STEPS
 
     counters = work.counters
     return Effort(

@@ -1,1 +1,1 @@
-"""Arrays, poses, exact predicates, triangles, meshes and result types."""
+"""Poses, exact arithmetic and predicates, triangles, contacts: no meshes yet."""

@@ -2,7 +2,7 @@
 
 A product that vanishes is no error here: bounds are rounded outward, and what is smaller than that plays no part.  A
 program that has ``np.seterr(all="raise")`` for its own arithmetic would get a FloatingPointError from ours.  So the
-public functions that compute with numpy, and all that is derived from a body (``geometry.memo``), do so in numpy's
+public functions that compute with numpy, and all that is derived from a body (``mesh.memo``), do so in numpy's
 default state.  Where an infinity or NaN is expected, it is silenced in the place where that is known.
 """
 

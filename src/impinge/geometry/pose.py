@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from impinge.arrays import Bools, Floats, place_of_first, read_only, real_array, require_in_range
 from impinge.constants import LARGEST_COORDINATE, ROTATION_TOLERANCE
-from impinge.geometry.cast import Bools, Floats, place_of_first, read_only, real_array, require_in_range
+from impinge.geometry.exact.integers import determinant_sign
 from impinge.geometry.float_errors import default_float_errors
-from impinge.geometry.integers import determinant_sign
 
 IDENTITY: Floats = read_only(np.eye(4))
 

@@ -1,9 +1,10 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Whether a pose is rigid, decided within a kernel: bit for bit as ``geometry.pose`` decides."""
 
 from __future__ import annotations
 
 from impinge.geometry.pose import is_rigid
-from impinge.jit import inner
+from impinge.kernels.jit import inner
 
 _rigid = inner(is_rigid)
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """What is remembered of two bodies from frame to frame, and what their questions write on.
 
 Ponamgi, Manocha and Lin (1995), 4.7: memory follows what interacts.  Sorted lists exist for the pairs of nodes that
@@ -14,10 +15,10 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats
-from impinge.incremental.body import Handle
-from impinge.jit import inlined
-from impinge.memory import address_of, table
+from impinge.arrays import Floats
+from impinge.incremental.hierarchy.hierarchy_handle import Handle
+from impinge.kernels.jit import inlined
+from impinge.kernels.memory import address_of, table
 
 # Places in ``counters``.
 FRAME = 0

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """Hierarchical sweep and prune: all pairs of faces that meet, level by level through two hierarchies of boxes.
 
 Ponamgi, Manocha and Lin (1995), 4.7.  For a pair of nodes whose boxes overlap, the children of both are sorted along an
@@ -26,10 +27,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.convex.support import pose_of
-from impinge.geometry.triangle import DISJOINT, contact_kind, load_triangle
-from impinge.incremental.body import box_body
-from impinge.incremental.box_updates import is_leaf, open_node, placed, posed_face
+from impinge.bvh.answers import APART, FAR_APART, MEETING
+from impinge.bvh.workspace import KINDS
+from impinge.convex.distance.support import pose_of
+from impinge.geometry.triangles.intersection import DISJOINT, contact_kind, load_triangle
 from impinge.incremental.frame_memory import (
     ASKED,
     BOX_TESTS,
@@ -58,9 +59,9 @@ from impinge.incremental.frame_memory import (
     TRIANGLE_TESTS,
     work_at,
 )
-from impinge.jit import inlined, inner, kernel
-from impinge.trees.answers import APART, FAR_APART, MEETING
-from impinge.trees.work import KINDS
+from impinge.incremental.hierarchy.box_updates import is_leaf, open_node, placed, posed_face
+from impinge.incremental.hierarchy.hierarchy_handle import box_body
+from impinge.kernels.jit import inlined, inner, kernel
 
 _HIT = -1
 """A contact was found where one is enough."""

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats, Ints
-from impinge.geometry.mesh import Mesh
-from impinge.incremental.body import Handle
-from impinge.incremental.box_hierarchy import box_hierarchy
-from impinge.incremental.dual_region import DualRegion
+from impinge.arrays import Floats, Ints
+from impinge.bvh.answers import MEETING
+from impinge.bvh.search import Statistics
+from impinge.bvh.workspace import KINDS
 from impinge.incremental.frame_memory import (
     ASKED,
     BOX_TESTS,
@@ -33,13 +32,14 @@ from impinge.incremental.frame_memory import (
     Memory,
     Results,
 )
-from impinge.incremental.hierarchy import Hierarchy
-from impinge.incremental.penetration_region import PenetrationRegion
-from impinge.incremental.solid_features import coarse_subsets
-from impinge.interruptible import in_parts, stop_if_abandoned
-from impinge.trees.answers import MEETING
-from impinge.trees.search import Statistics
-from impinge.trees.work import KINDS
+from impinge.incremental.hierarchy.box_hierarchy import box_hierarchy
+from impinge.incremental.hierarchy.hierarchy_handle import Handle
+from impinge.incremental.hierarchy.options import Hierarchy
+from impinge.incremental.regions.dual_region import DualRegion
+from impinge.incremental.regions.penetration_region import PenetrationRegion
+from impinge.incremental.solids.solid_features import coarse_subsets
+from impinge.kernels.interruptible import in_parts, stop_if_abandoned
+from impinge.mesh.mesh import Mesh
 
 Regions = PenetrationRegion | DualRegion
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """The nearest faces of two bodies that do not meet, by branch and bound over their hierarchies of boxes.
 
 Ponamgi, Manocha and Lin (1995), 5.1: where there is no contact, the closest distance is wanted.  A pair of boxes whose
@@ -10,13 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.convex.support import pose_of
-from impinge.geometry.all_pairs import padded_square
-from impinge.geometry.triangle import load_triangle
-from impinge.geometry.triangle_clearance import triangles_within
-from impinge.geometry.triangle_distance import disjoint_distance
-from impinge.incremental.body import box_body
-from impinge.incremental.box_updates import open_node, placed
+from impinge.convex.distance.support import pose_of
+from impinge.geometry.triangles.all_pairs import padded_square
+from impinge.geometry.triangles.clearance import triangles_within
+from impinge.geometry.triangles.distance import disjoint_distance
+from impinge.geometry.triangles.intersection import load_triangle
 from impinge.incremental.frame_memory import (
     ASKED,
     BOX_TESTS,
@@ -32,12 +31,14 @@ from impinge.incremental.frame_memory import (
     TRIANGLE_TESTS,
     work_at,
 )
-from impinge.jit import inlined, inner, kernel
+from impinge.incremental.hierarchy.box_updates import open_node, placed
+from impinge.incremental.hierarchy.hierarchy_handle import box_body
+from impinge.kernels.jit import inlined, inner, kernel
 
 
 @inlined
 def _squared_gap(m, i, n, j):
-    """As geometry.all_pairs.squared_gap."""
+    """As geometry.triangles.all_pairs.squared_gap."""
     x = max(n[j, 0] - m[i, 3], m[i, 0] - n[j, 3], 0.0)
     y = max(n[j, 1] - m[i, 4], m[i, 1] - n[j, 4], 0.0)
     z = max(n[j, 2] - m[i, 5], m[i, 2] - n[j, 5], 0.0)

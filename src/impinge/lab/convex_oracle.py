@@ -21,7 +21,7 @@ from itertools import combinations
 
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import as_points
+from impinge.arrays import as_points
 
 Vector = tuple[Fraction, Fraction, Fraction]
 

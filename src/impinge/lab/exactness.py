@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.results import RelationKind
 from impinge.lab import oracle, solid_oracle
 from impinge.lab.hard_input import FAMILIES, triangle_pairs
 from impinge.lab.hard_solids import SOLID_FAMILIES, Solid, solid_pair
+from impinge.results import RelationKind
 
 DISTANCE_SHARE = 0.05
 """Part of the pairs whose distance is checked: the referee needs about 100 us for one."""
@@ -171,9 +171,9 @@ class TriangleCheck:
         return self.report
 
     def check_meets_and_kind(self) -> None:
-        from impinge.geometry.contact import triangle_intersections
-        from impinge.geometry.triangle import triangles_meet
-        from impinge.geometry.triangle_clearance import triangles_closer_than
+        from impinge.geometry.contacts.construction import triangle_intersections
+        from impinge.geometry.triangles.clearance import triangles_closer_than
+        from impinge.geometry.triangles.intersection import triangles_meet
 
         truth = self.kinds != oracle.DISJOINT
         triangles_meet(self.a[:1], self.b[:1])  # compile or load before the clock runs
@@ -189,8 +189,8 @@ class TriangleCheck:
         self.report.closer_asked += len(self.a)
 
     def check_distance(self, count: int) -> None:
-        from impinge.geometry.triangle_clearance import triangles_closer_than
-        from impinge.geometry.triangle_distance import triangle_distances
+        from impinge.geometry.triangles.clearance import triangles_closer_than
+        from impinge.geometry.triangles.distance import triangle_distances
 
         a, b, ulp = self.a[:count], self.b[:count], self.ulp[:count]
         squared = oracle.squared_distances(a, b)

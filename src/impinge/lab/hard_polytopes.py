@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.pose import posed_vertices
 from impinge.lab.hard_input import quarter_turn
 from impinge.lab.scenes.polytopes import random_directions

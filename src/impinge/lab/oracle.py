@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.results import ContactKind
+from impinge.results import ContactKind
 
 DISJOINT = -1
 """Stands beside the ContactKinds in the answer of ``kinds``."""

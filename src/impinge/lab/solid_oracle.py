@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.results import RelationKind
 from impinge.lab.oracle import meets_batch, scaled_to_integers
+from impinge.results import RelationKind
 
 Homogeneous = tuple[int, int, int, int]
 """A point (x, y, z, w) with w > 0, or a plane (nx, ny, nz, d) with the points n . x + d w = 0."""

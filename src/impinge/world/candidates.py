@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.arrays import Bools, Floats
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.broad_phase import BroadPhase
 from impinge.broadphase.choice import broad_phase
 from impinge.broadphase.pair_keys import Keys, as_keys
-from impinge.geometry.cast import Bools, Floats
-from impinge.world.body_boxes import BodyBoxes
 from impinge.world.objects import Objects
 
 _MOST_UNUSED_IDS = 1 << 16

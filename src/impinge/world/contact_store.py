@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.arrays import Bools
 from impinge.broadphase.pair_keys import Keys
-from impinge.geometry.cast import Bools
-from impinge.geometry.results import Contacts
-from impinge.world.batch import contacts_of
-from impinge.world.method import ContactColumns
+from impinge.queries.batch import contacts_of
+from impinge.queries.methods.method import ContactColumns
+from impinge.results import Contacts
 
 NO_CONTACTS: ContactColumns = np.empty((0, 4), dtype=np.int64), np.empty((0, 2, 3)), np.empty((0, 3))
 

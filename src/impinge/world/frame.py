@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.results import Contacts, Distance
+from impinge.arrays import Floats
+from impinge.results import Contacts, Distance
 
 Pairs = NDArray[np.int64]
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Bools, Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Bools, Floats
+from impinge.bodies import Body, hull_of
+from impinge.bvh.pieces.convex_pieces import ConvexPieces
+from impinge.bvh.search import handle_of as tree_handle_of
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.pose import as_pose
-from impinge.memory import address_of
-from impinge.trees.convex_pieces import ConvexPieces
-from impinge.trees.search import handle_of as tree_handle_of
-from impinge.world.bodies import Body, hull_of
+from impinge.kernels.memory import address_of
+from impinge.mesh.mesh import Mesh
 from impinge.world.placing import place_poses
 
 Ids = NDArray[np.int64]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.broadphase.pair_keys import Keys, change_to
-from impinge.world.hull_stage import KEPT_NUMBERS, KEPT_PLANE
-from impinge.world.tree_stage import WITNESS_NUMBERS
+from impinge.world.stages.hull_stage import KEPT_NUMBERS, KEPT_PLANE
+from impinge.world.stages.tree_stage import WITNESS_NUMBERS
 
 _FEWEST = 64
 

@@ -19,24 +19,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.arrays import Bools, read_only
 from impinge.broadphase.pair_keys import Keys, as_pairs, change_to
-from impinge.convex.work import CLOSER_THAN, DISTANCE
-from impinge.geometry.cast import Bools, read_only
+from impinge.bvh.answers import APART, MEETING
+from impinge.convex.workspace import CLOSER_THAN, DISTANCE
 from impinge.geometry.float_errors import default_float_errors
-from impinge.geometry.results import Distance
-from impinge.trees.answers import APART, MEETING
-from impinge.world import query
+from impinge.queries import verbs
+from impinge.results import Distance
 from impinge.world.candidates import Candidates
 from impinge.world.contact_store import NO_CONTACTS, ContactStore
 from impinge.world.frame import Frame, FrameStatistics
-from impinge.world.hull_choice import hulls_are_worth_it, learn
-from impinge.world.hull_stage import NEAR, STILL_APART
-from impinge.world.narrow_stages import Asked, NarrowStages, Nearest
 from impinge.world.objects import Objects
 from impinge.world.pair_slots import PairSlots
-from impinge.world.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
-from impinge.world.red_stage import MEETING as FEATURES_MEET
 from impinge.world.rules import Rules
+from impinge.world.stages.hull_choice import hulls_are_worth_it, learn
+from impinge.world.stages.hull_stage import NEAR, STILL_APART
+from impinge.world.stages.narrow_stages import Asked, NarrowStages, Nearest
+from impinge.world.stages.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
+from impinge.world.stages.red_stage import MEETING as FEATURES_MEET
 
 
 class Question(Enum):
@@ -237,16 +237,16 @@ class Pipeline:
 
     def _by_verbs(self, asked: Asked) -> list[bool]:
         """One pair after the other, for bodies that the stages do not know."""
-        verbs: dict[Question, Any] = {
-            Question.COLLIDES: query.collides,
-            Question.CLOSER_THAN: query.closer_than,
-            Question.CONTACTS: query.contacts,  # says that it is Unsupported
+        verb: dict[Question, Any] = {
+            Question.COLLIDES: verbs.collides,
+            Question.CLOSER_THAN: verbs.closer_than,
+            Question.CONTACTS: verbs.contacts,  # says that it is Unsupported
         }
         found = []
         for pair, clearance in zip(asked.pairs, asked.clearances.tolist(), strict=True):
             a, b, pose_a, pose_b = self._stages.bodies(pair)
             limit = (clearance,) if self._question is Question.CLOSER_THAN else ()
-            found.append(bool(verbs[self._question](a, b, *limit, pose_a, pose_b)))
+            found.append(bool(verb[self._question](a, b, *limit, pose_a, pose_b)))
         return found
 
     def _trees(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
@@ -285,7 +285,7 @@ class Pipeline:
         nearest.values[~open_ & ~convex] = np.inf
         others = open_ & self._stages.without_triangles(asked.pairs)
         for i in np.flatnonzero(others).tolist():
-            found = query.distance(*self._stages.bodies(asked.pairs[i]))
+            found = verbs.distance(*self._stages.bodies(asked.pairs[i]))
             nearest.values[i] = found.value
             nearest.points[i] = [*found.point_a, *found.point_b]
             nearest.faces[i] = found.face_a, found.face_b

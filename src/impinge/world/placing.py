@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """New poses of many objects: which differ from the old ones, and whether they are rigid."""
 
 from __future__ import annotations
@@ -6,8 +7,8 @@ import numpy as np
 from numba.core import config
 
 from impinge.geometry.rigid_pose import pose_is_rigid
-from impinge.jit import inner, kernel
-from impinge.memory import table
+from impinge.kernels.jit import inner, kernel
+from impinge.kernels.memory import table
 
 _poses = table(np.float64, 4, 4)
 _numbers = table(np.int64)

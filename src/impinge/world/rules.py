@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.arrays import Bools, Floats
 from impinge.broadphase.pair_keys import Keys, as_keys
-from impinge.geometry.cast import Bools, Floats
 
 
 @dataclass(frozen=True)

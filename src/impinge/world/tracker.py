@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from impinge.geometry.cast import read_only
+from impinge.arrays import read_only
 from impinge.world.frame import Frame
 from impinge.world.objects import Objects
 from impinge.world.pipeline import Counts, Look, Pipeline, Question

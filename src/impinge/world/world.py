@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from impinge.arrays import Floats, as_clearance, as_flag, is_id, shown
+from impinge.bodies import Body, require_body
 from impinge.broadphase.choice import broad_phase
 from impinge.convex.search import METHODS
-from impinge.geometry.cast import Floats, as_clearance, as_flag, is_id, shown
 from impinge.geometry.pose import as_pose
-from impinge.world.bodies import Body, require_body
 from impinge.world.frame import Frame
 from impinge.world.objects import Instance, Objects
 from impinge.world.one_user import OneUser
@@ -43,7 +43,7 @@ class World:
         What ``detect("closer_than")`` asks about, where no rule says otherwise.
     hulls:
         How convex hulls are compared before trees are asked: "gjk", "vclip" or "lin-canny".  All give the same
-        answers.  "auto" is GJK, for pairs where that pays (``world.hull_choice``).  With None, hulls around bodies that
+        answers.  "auto" is GJK, for pairs where that pays (``hull_choice``).  With None, hulls around bodies that
         are not convex are left out, which is quicker for a single look.
 
     One world belongs to one thread at a time; several worlds may share their bodies.

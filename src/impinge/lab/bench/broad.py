@@ -20,12 +20,12 @@ from functools import partial
 import numpy as np
 from rich.console import Console
 
+from impinge.arrays import Floats
+from impinge.broadphase.aabb_tree.kept_tree import KeptTree, KeptTreeStatistics
 from impinge.broadphase.broad_phase import BroadPhase
 from impinge.broadphase.brute_force import BruteForce
-from impinge.broadphase.kept_tree import KeptTree, KeptTreeStatistics
-from impinge.broadphase.spatial_hash import SpatialHash
+from impinge.broadphase.spatial_hashing.spatial_hash import SpatialHash
 from impinge.broadphase.sweep_prune import SweepAndPrune, SweepStatistics
-from impinge.geometry.cast import Floats
 from impinge.lab.bench.broad_costs import Cost, Costs, seconds_of
 from impinge.lab.bench.broad_peers import PEERS, Finder, Pairs
 from impinge.lab.bench.broad_results import (

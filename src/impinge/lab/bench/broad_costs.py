@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.bench.broad_peers import Finder
 from impinge.lab.scenes.boxes import box_world
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 
 Pairs = NDArray[np.integer[Any]]
 """(k, 2) numbers of boxes."""

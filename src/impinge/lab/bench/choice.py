@@ -2,7 +2,7 @@
 
 ``python -m impinge.lab.bench choice [--parts N] [--poses N] [--rounds N]``
 
-Rules that follow from these figures are in ``world.hull_choice``, ``world.hulls`` (for convex bodies, measured by
+Rules that follow from these figures are in ``stages.hull_choice``, ``methods.hulls`` (for convex bodies, measured by
 ``bench convex``) and docs/methods/auto.md.  The best of several interleaved rounds counts.
 """
 
@@ -17,13 +17,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.bench.timing import interleaved, machine
 from impinge.lab.scenes import shapes
 from impinge.lab.scenes.parts_feeder import Feeder, parts_feeder
 from impinge.lab.scenes.poses import poses, turns
-from impinge.world import query
+from impinge.mesh.mesh import Mesh
+from impinge.queries import verbs
 from impinge.world.world import World
 
 METHODS = ("obb", "incremental", "brute")
@@ -62,7 +62,7 @@ def meshes(count: int, rounds: int) -> Table:
     path = poses(turns([1.0, 0.5, 0.0] * t), [0.7, 0.0, 0.0] + [0.7, 0.1, 0.1] * t)
     made = Table("triangles", "question", *METHODS, title="Two meshes along a path: us a pose")
     asked: dict[str, Callable[..., object]] = {
-        "collides": query.collides, "contacts": query.contacts, "distance": query.distance,
+        "collides": verbs.collides, "contacts": verbs.contacts, "distance": verbs.distance,
     }  # fmt: skip
     for triangles, body in bodies().items():
         for name, verb in asked.items():

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 import impinge
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.bench.convex_peers import COAL, COAL_CACHED, FCL, MUJOCO, PEERS, ready
 from impinge.lab.bench.timing import interleaved, machine
 from impinge.lab.scenes.polytopes import ellipsoid, random_directions

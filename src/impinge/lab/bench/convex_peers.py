@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 
 COAL, COAL_CACHED, FCL, MUJOCO = "coal", "coal, cached guess", "python-fcl", "mujoco"
 PYBULLET, DRAKE, DISTANCE3D = "pybullet", "drake", "distance3d"

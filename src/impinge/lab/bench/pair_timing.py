@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.bvh.volumes.obb import OBBTree
 from impinge.lab.bench.peers import Coal, FacePairs, Fcl, PairQueries, coal_model, fcl_model
 from impinge.lab.bench.timing import interleaved
 from impinge.lab.scenes.pair_scene import PairScene
-from impinge.trees.obb import OBBTree
+from impinge.mesh.mesh import Mesh
 
 OURS, COAL, FCL, SCRATCH = "impinge", "coal", "python-fcl", "from scratch"
 CLOSER = 0.7

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from impinge.arrays import Floats
 from impinge.errors import MissingExtra
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.mesh.mesh import Mesh
 
 _MANY = 10_000_000
 """Contacts that a peer may report: more than any scene has."""

@@ -17,8 +17,8 @@ import numpy as np
 from rich.table import Table
 
 import impinge
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab import convex_oracle
 from impinge.lab.hard_polytopes import FAMILIES, Encounter, moved_about
 from impinge.lab.scenes.polytopes import ellipsoid

@@ -23,13 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 import impinge
+from impinge.arrays import Bools, Floats
 from impinge.convex.search import METHODS, effort, own_workspace
-from impinge.geometry.cast import Bools, Floats
-from impinge.geometry.results import Distance
 from impinge.lab import convex_oracle
 from impinge.lab.bench.timing import machine
 from impinge.lab.bench.tracker_accuracy import LARGE, distance_error, measure, table_of_errors
 from impinge.lab.hard_polytopes import FAMILIES, Encounter
+from impinge.results import Distance
 
 POSES = 192
 """Of each pair of bodies."""

@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from impinge.geometry import all_pairs, contact, simple, triangle, triangle_clearance, triangle_distance
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.geometry.contacts import construction as contact
 from impinge.geometry.pose import posed_vertices
-from impinge.jit import kernel
+from impinge.geometry.triangles import all_pairs
+from impinge.geometry.triangles import clearance as triangle_clearance
+from impinge.geometry.triangles import distance as triangle_distance
+from impinge.geometry.triangles import intersection as triangle
+from impinge.geometry.triangles import zachmann_simple as simple
+from impinge.kernels.jit import kernel
 from impinge.lab.bench.timing import interleaved, machine
 from impinge.lab.scenes.shapes import torus
+from impinge.mesh.mesh import Mesh
 
 PAIRS = 4000
 LOOP = 600

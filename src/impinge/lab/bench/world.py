@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from impinge.adapters.files import load_assembly
-from impinge.geometry.cast import as_clearance
+from impinge.arrays import as_clearance
+from impinge.io.files import load_assembly
 from impinge.lab.bench import results, world_assembly, world_differences, world_feeder, world_polytopes
 from impinge.lab.bench.timing import machine
 from impinge.lab.scenes.crowd import Setting

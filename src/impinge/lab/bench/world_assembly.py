@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from impinge.geometry.assembly import Assembly
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.geometry.pose import posed_vertices
 from impinge.lab.bench.world_assembly_peers import (
     CONTENDERS,
@@ -32,6 +30,8 @@ from impinge.lab.bench.world_assembly_peers import (
     Found,
     Make,
 )
+from impinge.mesh.assembly import Assembly
+from impinge.mesh.mesh import Mesh
 
 COLLIDES, CLOSER_THAN = "collides", "closer_than"
 COMPILED = (OURS, OURS_WITH_HULLS, OUR_DISTANCES)

@@ -16,10 +16,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from impinge.arrays import Floats
 from impinge.broadphase.choice import for_one_look
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
 from impinge.lab.bench.peers import coal_model, fcl_model
+from impinge.mesh.mesh import Mesh
 from impinge.world.world import World
 
 Found = set[tuple[int, int]]

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from impinge.geometry.assembly import Assembly
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import oracle
 from impinge.lab.bench.world_assembly import Placed, placed
 from impinge.lab.bench.world_assembly_peers import CoalPairs, FclPairs, Found, OurWorld, TrimeshManagers
 from impinge.lab.bench.world_unrounded import meet_unrounded, rounding_of_posed
 from impinge.lab.scenes.poses import poses, turns
-from impinge.world.query import distance
+from impinge.mesh.assembly import Assembly
+from impinge.mesh.mesh import Mesh
+from impinge.queries.verbs import distance
 
 TRIMESH, FCL, COAL = "trimesh", "python-fcl", "coal"
 Peer = TrimeshManagers | FclPairs | CoalPairs

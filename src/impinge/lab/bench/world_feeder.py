@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.bench.results import rounded
 from impinge.lab.bench.world_frames import WARM, Measured, box_pairs, compared, timed
 from impinge.lab.bench.world_peers import PEERS, Pairs

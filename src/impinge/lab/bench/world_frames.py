@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from impinge.arrays import Floats
+from impinge.bodies import Body
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.choice import broad_phase
-from impinge.geometry.cast import Floats
 from impinge.lab.bench.world_peers import Frames, Pairs
-from impinge.world.bodies import Body
-from impinge.world.body_boxes import BodyBoxes
 
 WARM = 2
 """Frames before those that count."""

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.bench.convex_peers import coal_convex, fcl_convex
 from impinge.lab.bench.peers import coal_model, fcl_model
+from impinge.mesh.mesh import Mesh
 
 Pairs = NDArray[np.int64]
 

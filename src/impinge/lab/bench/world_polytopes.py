@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from rich.table import Table
 
-from impinge.convex.hull import ConvexHull
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.search import METHODS
-from impinge.geometry.cast import Floats
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
 from impinge.lab.bench.world_frames import WARM, Differing, Measured, box_pairs, compared

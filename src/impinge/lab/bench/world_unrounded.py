@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab import oracle
+from impinge.mesh.mesh import Mesh
 
 _BATCH = 2000
 """Pairs of triangles at once."""

@@ -15,8 +15,8 @@ import numpy as np
 from rich.progress import track
 from rich.table import Table
 
+from impinge.arrays import Floats
 from impinge.broadphase.choice import MEMBERS, broad_phase
-from impinge.geometry.cast import Floats
 from impinge.lab.bench.broad_results import exponent
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict

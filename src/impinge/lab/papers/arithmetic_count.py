@@ -22,17 +22,17 @@ from unittest.mock import patch
 import numpy as np
 from numba.core import config
 
-from impinge.convex.body import handle_of
-from impinge.convex.feature_pair import placements
-from impinge.convex.gjk import gjk
-from impinge.convex.hull import ConvexHull
-from impinge.convex.simplex import pose_anew
-from impinge.convex.simplex_of_pair import simplex_of_pair
-from impinge.convex.support import pose_of
-from impinge.convex.sure_finish import finish_surely
-from impinge.convex.vclip import vclip
-from impinge.convex.work import COUNT, DISTANCE, GJK, METHOD, QUESTION, VCLIP, Workspace
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.distance.certified_finish import finish_surely
+from impinge.convex.distance.gjk import gjk
+from impinge.convex.distance.simplex import pose_anew
+from impinge.convex.distance.simplex_of_pair import simplex_of_pair
+from impinge.convex.distance.support import pose_of
+from impinge.convex.features.feature_pair import placements
+from impinge.convex.features.vclip import vclip
+from impinge.convex.hull.convex_hull import ConvexHull
+from impinge.convex.hull.hull_handle import handle_of
+from impinge.convex.workspace import COUNT, DISTANCE, GJK, METHOD, QUESTION, VCLIP, Workspace
 from impinge.lab.papers import coherence, counted_floats
 from impinge.lab.papers.counted_floats import CountingMath, Tally, counted
 from impinge.lab.scenes.polytopes import ellipsoid, icosphere, random_directions
@@ -127,7 +127,7 @@ def count(name: str, steps: int) -> dict[str, Any]:
     a, b, path_a, path_b = scene(name, steps)
     counter = Counter(a, b)
     # The module's own sqrt would give back floats that do not count.
-    with patch("impinge.convex.gjk.math", CountingMath), np.errstate(all="ignore"):
+    with patch("impinge.convex.distance.gjk.math", CountingMath), np.errstate(all="ignore"):
         counter.walk(path_a, path_b)
     each = {part: [t.arithmetic / (steps - 1), t.comparisons / (steps - 1)] for part, t in counter.totals.items()}
     return {"path": name, "steps": steps, "unproved": counter.unproved, "operations": each}

@@ -11,14 +11,14 @@ import numpy as np
 from rich.progress import track
 from rich.table import Table
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
-from impinge.incremental.solid_features import Kind, SolidFeatures, solid_features
+from impinge.arrays import Floats
+from impinge.incremental.solids.solid_features import Kind, SolidFeatures, solid_features
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import shapes
 from impinge.lab.scenes.combs import comb
 from impinge.lab.scenes.hollows import angle_bar, golf_ball, nested_shells, spool
+from impinge.mesh.mesh import Mesh
 
 MODELS: dict[str, Callable[[], Mesh]] = {
     "angle bar": angle_bar,

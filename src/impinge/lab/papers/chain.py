@@ -19,16 +19,16 @@ from rich.progress import track
 from rich.table import Table
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.bvh.search import search_of
+from impinge.bvh.workspace import Workspace
 from impinge.incremental.frame_memory import Memory
-from impinge.incremental.hierarchy import Hierarchy
+from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.incremental_search import IncrementalSearch, handle_of
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import chain as scene
-from impinge.trees.search import search_of
-from impinge.trees.work import Workspace
+from impinge.mesh.mesh import Mesh
 
 RINGS = (2, 7, 8)
 STEPS = 1000

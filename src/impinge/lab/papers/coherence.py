@@ -18,8 +18,8 @@ import numpy as np
 from rich.table import Table
 
 import impinge
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.bench.timing import interleaved
 from impinge.lab.papers import drawing
 from impinge.lab.papers.features_passed import features_passed

@@ -15,13 +15,13 @@ from rich.progress import track
 from rich.table import Table
 
 import impinge
+from impinge.bvh.search import TreeSearch
+from impinge.bvh.volumes.obb import OBBTree
 from impinge.lab.bench.timing import interleaved
 from impinge.lab.papers import drawing
 from impinge.lab.papers.contenders import OURS, contenders
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes.combs import comb, crossing
-from impinge.trees.obb import OBBTree
-from impinge.trees.search import TreeSearch
 
 TEETH = (4, 8, 16, 32, 64, 128)
 _ROUNDS = 3

@@ -10,10 +10,10 @@ import numpy as np
 from rich.progress import track
 
 import impinge
+from impinge.arrays import Floats
 from impinge.errors import MissingExtra
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
 from impinge.lab.bench.peers import Coal, Fcl, PairQueries
+from impinge.mesh.mesh import Mesh
 
 OURS, COAL, FCL = "impinge", "coal", "python-fcl"
 

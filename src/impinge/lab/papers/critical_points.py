@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import impinge
-from impinge.geometry.cast import Bools, Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Bools, Floats
 from impinge.lab.scenes.screw import ACROSS, ALONG, CREST, Screw
+from impinge.mesh.mesh import Mesh
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ import numpy as np
 from rich.table import Table
 
 import impinge
-from impinge.broadphase.spatial_hash import SpatialHash
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
+from impinge.broadphase.spatial_hashing.spatial_hash import SpatialHash
 from impinge.lab.papers import drawing
 from impinge.lab.papers.hashing import step_boxes
 from impinge.lab.papers.printing import say, titled_console
 from impinge.lab.scenes.recordings import Recording, coins
-from impinge.world.body_boxes import BodyBoxes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from impinge.arrays import Floats
 from impinge.errors import MissingExtra
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
 from impinge.geometry.pose import posed_vertices
-from impinge.geometry.results import ContactLoop
+from impinge.mesh.mesh import Mesh
+from impinge.results import ContactLoop
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

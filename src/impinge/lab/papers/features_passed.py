@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import impinge
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 
 
 def features_passed(pair: impinge.Pair, path_a: Floats | None, path_b: Floats | None) -> int:

@@ -22,12 +22,12 @@ import numpy as np
 from rich.progress import track
 from rich.table import Table
 
-from impinge.broadphase.spatial_hash import SpatialHash
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
+from impinge.broadphase.spatial_hashing.spatial_hash import SpatialHash
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import say, titled_console, verdict
 from impinge.lab.scenes.recordings import RECORDINGS, Recording
-from impinge.world.body_boxes import BodyBoxes
 
 PAPER = {"coins": (361, 58), "bowling": (2188, 314), "rattleback top": (641, 107), "part feeder chute": (409, 57)}
 """Millions of cycles, standard and with coherence."""

@@ -21,14 +21,14 @@ from rich.progress import track
 from rich.table import Table
 
 import impinge
+from impinge.arrays import Floats
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.sweep_prune import SweepAndPrune
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.bench.broad_results import exponent
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes.crowd import Crowd, Setting
-from impinge.world.body_boxes import BodyBoxes
 
 FIXED, DYNAMIC = "cubes", "tight"
 KINDS = {FIXED: "fixed-size cubes", DYNAMIC: "dynamic boxes"}

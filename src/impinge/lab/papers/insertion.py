@@ -20,13 +20,13 @@ from rich.progress import track
 from rich.table import Table
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.bench.broad_results import exponent
 from impinge.lab.papers import drawing
 from impinge.lab.papers.critical_points import Missed, compare
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes.screw import COARSE, FINE, Screw, screw
+from impinge.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,12 +18,12 @@ import numpy as np
 from rich.progress import track
 from rich.table import Table
 
+from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.sweep_prune import SweepAndPrune
 from impinge.lab.bench.broad_results import exponent
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes.crates import Layer, layer
-from impinge.world.body_boxes import BodyBoxes
 
 BODIES = (100, 300, 1000, 3000)
 FRAMES = 10

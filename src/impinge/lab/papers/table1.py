@@ -21,16 +21,16 @@ from rich.progress import track
 from rich.table import Table
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.bvh.search import TreeSearch
+from impinge.bvh.volumes.obb import OBBTree
 from impinge.lab.papers import drawing
 from impinge.lab.papers.contenders import OURS, contenders, in_turn
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import landscape, pipes, wrinkled_torus
 from impinge.lab.scenes.bounce import BouncingBody, Downward, Inward, bounces
 from impinge.lab.scenes.poses import poses, turns
-from impinge.trees.obb import OBBTree
-from impinge.trees.search import TreeSearch
+from impinge.mesh.mesh import Mesh
 
 PAPER = "the paper"
 PAPERS_TREE = "the paper's tree here"

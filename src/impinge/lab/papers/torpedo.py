@@ -13,14 +13,14 @@ import numpy as np
 from rich.table import Table
 
 import impinge
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
-from impinge.geometry.results import ContactLoop, Contacts
+from impinge.arrays import Floats
 from impinge.lab.bench.timing import interleaved
 from impinge.lab.papers import drawing
 from impinge.lab.papers.contenders import OURS, contenders
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import torpedo
+from impinge.mesh.mesh import Mesh
+from impinge.results import ContactLoop, Contacts
 
 PAPER_SECONDS = 0.1
 _ROUNDS = 15

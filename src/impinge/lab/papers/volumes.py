@@ -21,15 +21,15 @@ import numpy as np
 from rich.progress import track
 from rich.table import Table
 
-from impinge.geometry.mesh import Mesh
+from impinge.bvh.search import TreeSearch
+from impinge.bvh.tree import Tree
+from impinge.bvh.volumes.aabb import AABBTree
+from impinge.bvh.volumes.obb import OBBTree
+from impinge.bvh.volumes.sphere import SphereTree
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console
 from impinge.lab.scenes.poses import poses, turns
-from impinge.trees.aabb import AABBTree
-from impinge.trees.obb import OBBTree
-from impinge.trees.search import TreeSearch
-from impinge.trees.sphere import SphereTree
-from impinge.trees.tree import Tree
+from impinge.mesh.mesh import Mesh
 
 OBB, AABB, SPHERE = "oriented boxes", "axis-aligned boxes", "spheres"
 VOLUMES: Final[dict[str, type[Tree]]] = {OBB: OBBTree, AABB: AABBTree, SPHERE: SphereTree}

@@ -17,10 +17,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
-from impinge.geometry.results import Contacts
+from impinge.arrays import Floats
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
+from impinge.results import Contacts
 
 _MOST_IMPULSES = 200
 """In one step.  Where contacts work against each other, as in a wedge, a body rattles: the rest waits for the next."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.scenes.polytopes import random_directions
 
 EQUAL, MIXED, RESTING = "equal", "mixed", "resting"

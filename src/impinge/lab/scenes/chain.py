@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Bools, Floats
-from impinge.geometry.mesh import Mesh
-from impinge.geometry.results import Contacts
+from impinge.arrays import Bools, Floats
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
+from impinge.results import Contacts
 
 RADIUS = 1.0
 """From the middle of the ring to the middle of the tube."""

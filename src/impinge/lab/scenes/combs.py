@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import blocks
+from impinge.mesh.mesh import Mesh
 
 _TOOTH, _GAP, _SPINE, _THICKNESS = 1.0, 1.0, 2.0, 1.0
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.scenes.boxes import RESTING, BoxWorld, box_world
 from impinge.lab.scenes.poses import poses, turns
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.lab.scenes.polytopes import ellipsoid, random_directions
 from impinge.lab.scenes.poses import poses, random_turns, turns
 

@@ -17,9 +17,9 @@ from typing import Literal
 
 import numpy as np
 
-from impinge.geometry.assembly import Assembly, Part
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 from impinge.lab.scenes import shapes
+from impinge.mesh.assembly import Assembly, Part
 
 CLEARANCE = 5.0
 """The clearance, in millimetres, that the planted cases refer to."""

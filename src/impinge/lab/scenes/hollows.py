@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.scenes.polytopes import icosphere
 from impinge.lab.scenes.shapes import blocks, lathe
+from impinge.mesh.mesh import Mesh
 
 
 def golf_ball(subdivisions: int = 3, depth: float = 0.1, width: float = 0.35) -> Mesh:

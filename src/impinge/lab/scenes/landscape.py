@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.mesh.mesh import Mesh
 
 TRIANGLES = 98_000
 CELLS = (200, 245)

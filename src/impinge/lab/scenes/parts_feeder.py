@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.scenes import shapes
 from impinge.lab.scenes.polytopes import random_directions
 from impinge.lab.scenes.poses import poses, random_turns, turns
+from impinge.mesh.mesh import Mesh
 
 _SPACING = 1.2
 """From part to part; a part is 1.2 wide, so that half of them run into another one."""

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from impinge.geometry.cast import Floats, Ints
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats, Ints
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, random_turns, turns
+from impinge.mesh.mesh import Mesh
 
 TRIANGLES = 143_690
 """Of the model in the paper."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import Floats
+from impinge.arrays import Floats
 
 
 def poses(rotations: ArrayLike, translations: ArrayLike) -> Floats:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impinge.convex.hull import ConvexHull
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.pose import posed_vertices
 from impinge.lab.scenes.boxes import reflected
 from impinge.lab.scenes.polytopes import icosphere
 from impinge.lab.scenes.poses import poses, turns
 from impinge.lab.scenes.shapes import cylinder, lathe, prism
+from impinge.mesh.mesh import Mesh
 
 _GRAVITY = 9.81
 _RESTITUTION = 0.5

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import Floats, Ints
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats, Ints
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
 
 TOLERANCE = 0.04
 """No polygon is farther from the true surface."""

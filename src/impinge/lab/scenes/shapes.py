@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
+from impinge.mesh.mesh import Mesh
 
 
 def unit_circle(sides: int) -> Floats:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.cast import Floats, Ints
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats, Ints
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
 
 TURNS = 9
 PITCH = 0.25

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.mesh import Mesh
 from impinge.lab.scenes import shapes
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
 
 RADIUS = 1.0
 TUBE_RADIUS = 0.3

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.cast import Floats
-from impinge.geometry.mesh import Mesh
+from impinge.arrays import Floats
 from impinge.lab.scenes import shapes
 from impinge.lab.scenes.pair_scene import PairScene
 from impinge.lab.scenes.poses import poses, turns
+from impinge.mesh.mesh import Mesh
 
 RADIUS = 0.2667
 LENGTH = 5.8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.geometry.mesh import Mesh
+from impinge.mesh.mesh import Mesh
 
 TRIANGLES = 20_000
 RADIUS = 1.0

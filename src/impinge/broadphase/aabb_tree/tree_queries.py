@@ -1,0 +1,108 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
+"""Who in a tree of boxes is touched by a box, or by a ray."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from impinge.broadphase.aabb_tree.curve_order import CLASSES
+from impinge.broadphase.aabb_tree.packed_tree import (
+    LEAVES,
+    NOTHING,
+    STARTS,
+    TOP,
+    WIDTH,
+    boxes_overlap,
+    first_leaf,
+    in_tree,
+    near_leaves,
+    new_stack,
+)
+from impinge.broadphase.boxes import overlap_of
+from impinge.broadphase.pair_keys import in_order, longer_keys
+from impinge.kernels.jit import inlined, kernel
+from impinge.kernels.lanes import lowest_bit
+
+_INFLATION = 2.0**-20
+"""Of the largest coordinate at hand: far more than what was rounded on the way into the tree, in float32."""
+
+
+@kernel
+def touched_by_boxes(asking, rows, margin, origin, scale, ignored, slots, blocks, levels, keys, found):
+    """Keys (number of the asking box, number of the object) of all that overlap, added to a list.
+
+    Objects that are ``ignored`` are not there.  Returns the list, its length and how many pairs were compared.
+    """
+    tested = 0
+    stack, near = new_stack(), np.empty(len(slots) // WIDTH, dtype=np.int64)
+    for i in range(len(asking)):
+        box = (
+            in_tree(asking, i, 0, margin, origin, scale), in_tree(asking, i, 1, margin, origin, scale),
+            in_tree(asking, i, 2, margin, origin, scale), in_tree(asking, i, 3, margin, origin, scale),
+            in_tree(asking, i, 4, margin, origin, scale), in_tree(asking, i, 5, margin, origin, scale),
+        )  # fmt: skip
+        for kind in range(CLASSES):
+            if levels[kind, LEAVES] == 0:
+                continue
+            start, first = levels[kind, STARTS], first_leaf(levels, kind)
+            for k in range(near_leaves(blocks, levels, kind, box, 0, stack, near)):
+                if found + WIDTH > len(keys):
+                    keys = longer_keys(keys, found, WIDTH)
+                bits = boxes_overlap(blocks, start + near[k], box, 0)
+                while bits != 0:
+                    j = slots[WIDTH * (first + near[k]) + lowest_bit(bits)]
+                    bits &= bits - 1
+                    tested += 1
+                    if not ignored[j] and overlap_of(asking, i, rows, j, margin):
+                        keys[found] = in_order(i, j)
+                        found += 1
+    return keys, found, tested
+
+
+@inlined
+def _passes(blocks, block, lane, start, way, end):
+    """Whether a ray may touch a box that is a little larger; where a time is not a number, it may."""
+    if blocks[block, 0, lane] > blocks[block, 3, lane]:  # there is none
+        return False
+    first, last = 0.0, end
+    for k in range(3):
+        low, high = np.float64(blocks[block, k, lane]), np.float64(blocks[block, 3 + k, lane])
+        slack = _INFLATION * (1.0 + max(abs(low), abs(high), abs(start[k])))
+        to_low, to_high = low - slack - start[k], high + slack - start[k]
+        if way[k] == 0.0:
+            if to_low > 0.0 or to_high < 0.0:
+                return False
+        else:
+            one, other = to_low / way[k], to_high / way[k]
+            first = max(first, min(one, other))
+            last = min(last, max(one, other))
+    return not first > last
+
+
+@kernel
+def near_ray(start, way, end, slots, blocks, levels):
+    """Objects that a ray may touch, in no order; all is in the coordinates of the tree."""
+    stack = new_stack()
+    found, count = np.empty(64, dtype=np.int64), 0
+    for kind in range(CLASSES):
+        if levels[kind, LEAVES] == 0:
+            continue
+        place = WIDTH * first_leaf(levels, kind)
+        stack[0, 0], stack[0, 1] = levels[kind, TOP], 0
+        height = 1
+        while height > 0:
+            height -= 1
+            level, node = stack[height, 0], stack[height, 1]
+            for lane in range(WIDTH):
+                if not _passes(blocks, levels[kind, STARTS + level] + node, lane, start, way, end):
+                    continue
+                child = WIDTH * node + lane
+                if level > 0:
+                    stack[height, 0], stack[height, 1] = level - 1, child
+                    height += 1
+                elif slots[place + child] != NOTHING:
+                    if count == len(found):
+                        found = longer_keys(found, count, 1)
+                    found[count] = slots[place + child]
+                    count += 1
+    return found, count

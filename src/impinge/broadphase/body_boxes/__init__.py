@@ -1,0 +1,1 @@
+"""Boxes of moving bodies that hold every posed vertex."""

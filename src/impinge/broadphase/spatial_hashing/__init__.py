@@ -1,0 +1,1 @@
+"""The hierarchical spatial hash table, from scratch and with coherence."""

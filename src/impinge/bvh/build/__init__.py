@@ -1,0 +1,1 @@
+"""From triangles to nodes of eight slots."""

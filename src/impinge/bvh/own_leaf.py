@@ -1,0 +1,60 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
+"""A leaf operation of the user's own: a function of two triangles, called for every pair that comes near.
+
+Zachmann (1997) makes the traversal generic in what is done at the leaves.  The function is compiled in the
+user's process; it cannot be kept in the cache on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+from numba.core import config
+
+from impinge.bvh.layout import WIDTH
+from impinge.bvh.leaf_operations import contact_key, in_reach, place_of, posed_triangle
+from impinge.bvh.questions import visit_all
+from impinge.bvh.traverse import candidates, visit
+from impinge.bvh.tree_handle import obb_body
+from impinge.bvh.workspace import FOUND, PAIRS_ROOM, TRIANGLE_TESTS, work_at
+from impinge.kernels.lanes import count_bits, lowest_bit
+
+
+def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
+    """Make ``kernel(a, b, work, values)`` that calls ``function(triangle_a, triangle_b)`` for pairs in reach.
+
+    Pairs for which it gives a number other than zero are kept, with the number in ``values``.
+    """
+    own = function if config.DISABLE_JIT else numba.njit(nogil=True, error_model="numpy")(function)
+
+    class Own(NamedTuple):
+        poses: Any
+        values: Any
+
+    candidates.of(Own)(in_reach)
+
+    @visit.of(Own)
+    def visit_pairs(leaf, near, far, node, slots, far_ref, motion, side, work):
+        work.counters[TRIANGLE_TESTS] += count_bits(slots)
+        there = place_of(far, far_ref)
+        far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
+        found = work.counters[FOUND]
+        while slots != 0:
+            here = place_of(near, node * WIDTH + lowest_bit(slots))
+            slots &= slots - 1
+            near_triangle = posed_triangle(leaf.poses, side, near, here)
+            value = own(near_triangle, far_triangle) if side == 0 else own(far_triangle, near_triangle)
+            if value != 0:
+                work.pairs[found] = contact_key(near, far, here, there, 0, side, work)
+                leaf.values[found] = value
+                found += 1
+        work.counters[FOUND] = found
+        return found > work.sizes[PAIRS_ROOM] - WIDTH
+
+    def kernel(a, b, work, values):
+        space = work_at(work)
+        return visit_all(Own(space.poses, values), obb_body(a), obb_body(b), space)
+
+    return kernel if config.DISABLE_JIT else numba.njit(nogil=True, error_model="numpy")(kernel)

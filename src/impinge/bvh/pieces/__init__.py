@@ -1,0 +1,1 @@
+"""Bodies of convex pieces, as leaves of the one traversal."""

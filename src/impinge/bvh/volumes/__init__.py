@@ -1,0 +1,1 @@
+"""Bounding volumes: oriented boxes, axis-aligned boxes, spheres."""

@@ -1,0 +1,262 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
+"""What the traversal asks of a bounding volume, for each kind of tree.
+
+A new kind of tree adds a body class (see body) and its version of these eight functions; nothing else
+in the traversal knows what a volume is.
+"""
+
+from __future__ import annotations
+
+from impinge.bvh.far_view import (
+    aligned_boxes_in_view,
+    along,
+    oriented_boxes_in_view,
+    shadow_of_centre,
+    spheres_in_view,
+)
+from impinge.bvh.layout import WIDTH
+from impinge.bvh.relative_motion import carried_point
+from impinge.bvh.tree_handle import AABBBody, OBBBody, SphereBody
+from impinge.bvh.volumes.separating_axes import (
+    aligned_boxes_in_order,
+    aligned_boxes_meet,
+    aligned_boxes_overlap,
+    aligned_boxes_within,
+    oriented_boxes_in_order,
+    oriented_boxes_meet,
+    oriented_boxes_overlap,
+    oriented_boxes_within,
+)
+from impinge.bvh.volumes.spheres import spheres_in_order, spheres_meet, spheres_overlap, spheres_within
+from impinge.kernels.jit import generic, inlined
+
+
+@generic
+def size_of(body, ref):
+    """How large a volume is: the larger one of a pair is opened."""
+
+
+@generic
+def carried(body, ref, motion):
+    """The volume of the far body, as a tuple of numbers in the frame of the near one.
+
+    This is the state that a pair of volumes hands down: it serves all children of the near volume.
+    """
+
+
+@generic
+def meeting_children(body, node, other, margin, lanes):
+    """The children (bits) of a node whose volumes may meet a carried one."""
+
+
+@generic
+def overlapping_children(body, node, other, margin, lanes):
+    """As ``meeting_children``; and the order in which they are promising: how deep they are in the other one."""
+
+
+@generic
+def children_within(body, node, other, margin, reach, lanes):
+    """The children (bits) that may come within the reach, and lower bounds of their distances; all squared."""
+
+
+@generic
+def children_in_order(body, node, other, margin, reach, lanes):
+    """As ``children_within``, but for volumes that overlap the bounds are negative, the lower the deeper they do."""
+
+
+@generic
+def shadow(body, ref, view):
+    """How far a volume of the far body extends in far view (see far_view)."""
+
+
+@generic
+def children_in_view(body, node, numbers, lanes):
+    """The children (bits) that may come within the reach in far view, and lower bounds there."""
+
+
+# --------------------------------------------------------------------------- oriented
+
+
+@inlined
+def _three(a, b, c):
+    return (a, b, c)
+
+
+@size_of.of(OBBBody)
+def _obb_size(body, ref):
+    return body.rows[ref // WIDTH, 15, ref % WIDTH]
+
+
+@carried.of(OBBBody)
+def _carried_obb(body, ref, motion):
+    q = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    r = motion.rotation
+    s = motion.scale
+    q0, q1, q2 = q[n, 0, k], q[n, 1, k], q[n, 2, k]
+    q3, q4, q5 = q[n, 3, k], q[n, 4, k], q[n, 5, k]
+    q6, q7, q8 = q[n, 6, k], q[n, 7, k], q[n, 8, k]
+    c = carried_point(motion, q[n, 9, k], q[n, 10, k], q[n, 11, k])
+    return (
+        r[0] * q0 + r[1] * q3 + r[2] * q6, r[0] * q1 + r[1] * q4 + r[2] * q7, r[0] * q2 + r[1] * q5 + r[2] * q8,
+        r[3] * q0 + r[4] * q3 + r[5] * q6, r[3] * q1 + r[4] * q4 + r[5] * q7, r[3] * q2 + r[4] * q5 + r[5] * q8,
+        r[6] * q0 + r[7] * q3 + r[8] * q6, r[6] * q1 + r[7] * q4 + r[8] * q7, r[6] * q2 + r[7] * q5 + r[8] * q8,
+        c[0], c[1], c[2],
+        s * q[n, 12, k], s * q[n, 13, k], s * q[n, 14, k],
+    )  # fmt: skip
+
+
+@meeting_children.of(OBBBody)
+def _meeting_obbs(body, node, other, margin, lanes):
+    return oriented_boxes_meet(body.rows, node, other + (margin,), lanes)
+
+
+@overlapping_children.of(OBBBody)
+def _overlapping_obbs(body, node, other, margin, lanes):
+    return oriented_boxes_overlap(body.rows, node, other + (margin,), lanes)
+
+
+@children_within.of(OBBBody)
+def _obbs_within(body, node, other, margin, reach, lanes):
+    return oriented_boxes_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(OBBBody)
+def _obbs_in_order(body, node, other, margin, reach, lanes):
+    return oriented_boxes_in_order(body.rows, node, other + (margin, reach), lanes)
+
+
+@inlined
+def _obb_radius(q, n, k, m, i):
+    """How far a box extends along direction i."""
+    return (
+        abs(along(m, i, q[n, 0, k], q[n, 3, k], q[n, 6, k])) * q[n, 12, k]
+        + abs(along(m, i, q[n, 1, k], q[n, 4, k], q[n, 7, k])) * q[n, 13, k]
+        + abs(along(m, i, q[n, 2, k], q[n, 5, k], q[n, 8, k])) * q[n, 14, k]
+    )
+
+
+@shadow.of(OBBBody)
+def _obb_shadow(body, ref, view):
+    q = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    m = view.theirs
+    radii = _three(_obb_radius(q, n, k, m, 0), _obb_radius(q, n, k, m, 1), _obb_radius(q, n, k, m, 2))
+    return shadow_of_centre(view, q[n, 9, k], q[n, 10, k], q[n, 11, k], radii[0], radii[1], radii[2])
+
+
+@children_in_view.of(OBBBody)
+def _obbs_in_view(body, node, numbers, lanes):
+    return oriented_boxes_in_view(body.rows, node, numbers, lanes)
+
+
+# ----------------------------------------------------------------------- axis-aligned
+
+
+@size_of.of(AABBBody)
+def _aabb_size(body, ref):
+    return body.rows[ref // WIDTH, 6, ref % WIDTH]
+
+
+@carried.of(AABBBody)
+def _carried_aabb(body, ref, motion):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    c = carried_point(motion, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k])
+    s = motion.scale
+    return motion.rotation + c + _three(s * rows[n, 3, k], s * rows[n, 4, k], s * rows[n, 5, k])
+
+
+@meeting_children.of(AABBBody)
+def _meeting_aabbs(body, node, other, margin, lanes):
+    return aligned_boxes_meet(body.rows, node, other + (margin,), lanes)
+
+
+@overlapping_children.of(AABBBody)
+def _overlapping_aabbs(body, node, other, margin, lanes):
+    return aligned_boxes_overlap(body.rows, node, other + (margin,), lanes)
+
+
+@children_within.of(AABBBody)
+def _aabbs_within(body, node, other, margin, reach, lanes):
+    return aligned_boxes_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(AABBBody)
+def _aabbs_in_order(body, node, other, margin, reach, lanes):
+    return aligned_boxes_in_order(body.rows, node, other + (margin, reach), lanes)
+
+
+@inlined
+def _aabb_radius(rows, n, k, m, i):
+    """How far a box extends along direction i."""
+    return abs(m[3 * i]) * rows[n, 3, k] + abs(m[3 * i + 1]) * rows[n, 4, k] + abs(m[3 * i + 2]) * rows[n, 5, k]
+
+
+@shadow.of(AABBBody)
+def _aabb_shadow(body, ref, view):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    m = view.theirs
+    radii = _three(_aabb_radius(rows, n, k, m, 0), _aabb_radius(rows, n, k, m, 1), _aabb_radius(rows, n, k, m, 2))
+    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radii[0], radii[1], radii[2])
+
+
+@children_in_view.of(AABBBody)
+def _aabbs_in_view(body, node, numbers, lanes):
+    return aligned_boxes_in_view(body.rows, node, numbers, lanes)
+
+
+# ---------------------------------------------------------------------------- spheres
+
+
+@size_of.of(SphereBody)
+def _sphere_size(body, ref):
+    return body.rows[ref // WIDTH, 3, ref % WIDTH]
+
+
+@carried.of(SphereBody)
+def _carried_sphere(body, ref, motion):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    c = carried_point(motion, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k])
+    return c + (motion.scale * rows[n, 3, k],)
+
+
+@meeting_children.of(SphereBody)
+def _meeting_spheres(body, node, other, margin, lanes):
+    return spheres_meet(body.rows, node, other + (margin,), lanes)
+
+
+@overlapping_children.of(SphereBody)
+def _overlapping_spheres(body, node, other, margin, lanes):
+    return spheres_overlap(body.rows, node, other + (margin,), lanes)
+
+
+@children_within.of(SphereBody)
+def _spheres_within(body, node, other, margin, reach, lanes):
+    return spheres_within(body.rows, node, other + (margin, reach), lanes)
+
+
+@children_in_order.of(SphereBody)
+def _spheres_in_order(body, node, other, margin, reach, lanes):
+    return spheres_in_order(body.rows, node, other + (margin, reach), lanes)
+
+
+@shadow.of(SphereBody)
+def _sphere_shadow(body, ref, view):
+    rows = body.rows
+    n = ref // WIDTH
+    k = ref % WIDTH
+    radius = view.scale * rows[n, 3, k]
+    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radius, radius, radius)
+
+
+@children_in_view.of(SphereBody)
+def _spheres_in_view(body, node, numbers, lanes):
+    return spheres_in_view(body.rows, node, numbers, lanes)

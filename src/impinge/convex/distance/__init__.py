@@ -1,0 +1,1 @@
+"""GJK, EPA, and the finish that makes their answers exact."""

@@ -1,0 +1,1 @@
+"""Voronoi cells of features, and the walks over them: V-Clip and Lin-Canny."""

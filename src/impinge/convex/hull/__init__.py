@@ -1,0 +1,1 @@
+"""Convex hulls with exact signs, their features, and how kernels see them."""

@@ -1,0 +1,1 @@
+"""Where two triangles touch: points, segments, normals, and what neighbouring contacts share."""

@@ -1,0 +1,1 @@
+"""Exact arithmetic: predicates with floating-point filters, double-double numbers, big integers."""

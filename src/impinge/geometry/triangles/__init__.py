@@ -1,0 +1,1 @@
+"""Two triangles: intersection, distance, clearance; and all pairs of two sets by brute force."""

@@ -1,0 +1,1 @@
+"""Hierarchies of boxes that follow a moving body."""

@@ -1,0 +1,1 @@
+"""Hull features, concavities and caps of a solid."""

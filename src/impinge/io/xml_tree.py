@@ -1,0 +1,90 @@
+"""XML as a tree of elements, and numbers in its text.
+
+Document type declarations are refused: their entities can multiply without bound.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from typing import Any, cast
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.arrays import Floats
+from impinge.io.source import Source
+
+_ELEMENT = 100
+"""Bytes of an element without attributes in the tree."""
+
+_PIECE = 2**16
+"""Bytes of the prolog that are parsed at a time."""
+
+
+class _RootReached(Exception):
+    """The prolog is over."""
+
+
+def tree_of(data: bytes, source: Source, what: str = "its XML") -> ElementTree.Element:
+    """The root element, with all that is below it."""
+    _check(data, source, what)
+    try:
+        return ElementTree.fromstring(data)
+    except (ElementTree.ParseError, LookupError) as error:  # LookupError: an encoding that does not exist
+        raise ValueError(f"{what} is binary or broken ({error})") from error
+
+
+def elements_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[ElementTree.Element]:
+    """Every element when it is complete, the root last, so that bulky ones can be cleared before the next is read."""
+    _check(data, source, what)
+    try:
+        for _, element in ElementTree.iterparse(io.BytesIO(data)):
+            yield element
+    except (ElementTree.ParseError, LookupError) as error:
+        raise ValueError(f"{what} is binary or broken ({error})") from error
+
+
+def _check(data: bytes, source: Source, what: str) -> None:
+    """None of the formats that are read here uses a document type declaration."""
+    source.take(len(data) + _ELEMENT * data.count(b"<"), what)
+
+    def refuse(*_: object) -> None:
+        raise ValueError(f"{what} has a document type declaration, which is not supported")
+
+    def stop(*_: object) -> None:
+        raise _RootReached
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        for start in range(0, len(data), _PIECE):  # a declaration can only stand before the root element
+            parser.Parse(data[start : start + _PIECE], False)
+    except (_RootReached, expat.ExpatError, LookupError):
+        return  # what is broken is told by the parser of the whole
+
+
+def floats_in(text: str) -> Floats:
+    """Numbers that stand between blanks, without a string for each of them on the way."""
+    return cast(Floats, _numbers(text, np.float64))
+
+
+def integers_in(text: str) -> NDArray[np.int64]:
+    return cast("NDArray[np.int64]", _numbers(text, np.int64))
+
+
+def _numbers(text: str, kind: type[np.float64] | type[np.int64]) -> NDArray[Any]:
+    if not text or text.isspace():
+        return np.empty(0, dtype=kind)
+    with warnings.catch_warnings():
+        # numpy only warns when a text with numbers ends in something else.
+        warnings.filterwarnings("error", category=DeprecationWarning, message=".*string or file could not be read.*")
+        try:
+            return np.fromstring(text, dtype=kind, sep=" ")
+        except (DeprecationWarning, ValueError) as error:
+            what = "numbers" if kind is np.float64 else "integers"
+            raise ValueError(f"a list of {what} holds something else: {' '.join(text[:60].split())!r}") from error

@@ -1,0 +1,99 @@
+"""Questions that take long can be interrupted: no call of a kernel takes more than a fraction of a second.
+
+Python runs signal handlers, that of Ctrl-C among them, in the main thread and between two of its instructions; the
+call of a kernel is one.  So a kernel gets a large batch in parts (``in_parts``), and where one pose may take long by
+itself it stops by a budget and goes on when it is called again (``bvh.workspace``).  Threads that work on parts of one
+batch (``in_threads``) ask between two calls whether anyone still waits for them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_SECONDS = 0.05
+"""What one part should take: soon enough for the one who waits, and ten thousand times as long as a call."""
+
+_GROWTH = 8
+"""How much larger than the last a part may be: rows that come next may take longer."""
+
+_BETWEEN_LOOKS = 0.1
+"""Seconds.  On Windows Ctrl-C does not end the wait for a thread: the handler runs when that has ended by itself."""
+
+
+class Abandoned(BaseException):
+    """Nobody waits for the answer any more; ends the work of a thread, and never leaves this module."""
+
+
+class _Errand:
+    """The threads that work for one question."""
+
+    abandoned = False
+
+
+class _Here(threading.local):
+    errand: _Errand | None = None
+
+
+_here = _Here()
+
+
+def stop_if_abandoned() -> None:
+    """To be called between two calls of kernels."""
+    if _here.errand is not None and _here.errand.abandoned:
+        raise Abandoned
+
+
+def in_parts(count: int, first: int) -> Iterable[slice]:
+    """Consecutive parts of so many rows, at most ``first`` at the beginning; then what takes a twentieth of a second.
+
+    What is done between two parts is what is measured.
+
+    >>> [part.indices(10)[:2] for part in in_parts(10, 16)]
+    [(0, 10)]
+    >>> [next(iter(in_parts(1000, 16))), sum(part.stop - part.start for part in in_parts(1000, 16))]
+    [slice(0, 16, None), 1000]
+    """
+    if count <= first:
+        return (slice(0, count),) if count else ()
+    return _measured_parts(count, first)
+
+
+def _measured_parts(count: int, size: int) -> Iterator[slice]:
+    start = 0
+    while start < count:
+        stop_if_abandoned()
+        stop = min(start + size, count)
+        began = time.perf_counter()
+        yield slice(start, stop)
+        taken = time.perf_counter() - began
+        size = max(1, int(size * min(_GROWTH, _SECONDS / max(taken, 1e-9))))
+        start = stop
+
+
+def in_threads(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Call every task in a thread of its own; where one fails or the wait is interrupted, the others end soon."""
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    errand = _Errand()
+
+    def call(task: Callable[[], Result]) -> Result:
+        _here.errand = errand
+        stop_if_abandoned()
+        return task()
+
+    with ThreadPoolExecutor(len(tasks)) as pool:  # leaving it waits for the threads
+        try:
+            results = []
+            for future in [pool.submit(call, task) for task in tasks]:
+                while wait([future], _BETWEEN_LOOKS).not_done:
+                    pass
+                results.append(future.result())
+            return results
+        except BaseException:
+            errand.abandoned = True
+            raise

@@ -1,0 +1,1 @@
+"""Polygons of any size, cut into triangles."""

@@ -1,0 +1,1 @@
+"""Questions about two bodies: the verbs, Pair, Traversal, leaf operations."""

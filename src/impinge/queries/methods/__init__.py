@@ -1,0 +1,1 @@
+"""How the verbs are answered: one module a method."""

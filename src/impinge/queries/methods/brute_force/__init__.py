@@ -1,0 +1,98 @@
+"""``method="brute"``: every question answered by looking at all pairs of triangles.
+
+This is the referee: slow, exact and simple.  The yes/no question goes through Zachmann's simple
+algorithm (edges against polygons), contacts and distances through plain all pairs, and solids
+through the exact cells of geometry.solids.cells.
+
+Kernels take bodies as tuples and batches of poses (k, 4, 4), and handle one pose after the other.
+Each question has a file of its own, imported when it is first asked, so that nobody waits for
+the compilation of kernels that are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impinge.arrays import Bools, Floats
+from impinge.kernels.interruptible import in_parts
+from impinge.mesh.mesh import Mesh
+from impinge.queries.methods.brute_force.posed_body import body_of
+from impinge.queries.methods.method import Method
+
+_FIRST_PAIRS = 1 << 22
+"""Pairs of triangles to begin a batch with; most take a few nanoseconds."""
+_FIRST_CONTACTS = 64
+
+
+class BruteForce(Method):
+    """The questions about two meshes, for batches of poses (k, 4, 4)."""
+
+    def __init__(self, a: Mesh, b: Mesh) -> None:
+        super().__init__(a, b)
+        self._body_a = a.memo("brute force", body_of)
+        self._body_b = b.memo("brute force", body_of)
+
+    def _parts(self, count: int) -> Iterable[slice]:
+        """Parts of a batch that a kernel gets at once."""
+        return in_parts(count, max(1, _FIRST_PAIRS // (len(self._a.faces) * len(self._b.faces) or 1)))
+
+    def surfaces_meet(self, poses_a: Floats, poses_b: Floats) -> tuple[Bools, Bools]:
+        from impinge.queries.methods.brute_force.meeting import meet
+
+        answers = np.empty(len(poses_a), dtype=np.bool_)
+        for part in self._parts(len(poses_a)):
+            meet(self._body_a, self._body_b, poses_a[part], poses_b[part], answers[part])
+        return answers, ~answers
+
+    def surfaces_within(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
+        from impinge.queries.methods.brute_force.clearance import within
+
+        answers = np.empty(len(poses_a), dtype=np.bool_)
+        for part in self._parts(len(poses_a)):
+            within(self._body_a, self._body_b, poses_a[part], poses_b[part], clearance, answers[part])
+        return answers
+
+    def meeting_pairs(self, poses_a: Floats, poses_b: Floats, most: int | None = None) -> NDArray[np.int64]:
+        from impinge.queries.methods.brute_force.pairs import find_pairs
+
+        found = [np.empty((0, 4), dtype=np.int64)]
+        for part in self._parts(len(poses_a)):
+            pairs = find_pairs(self._body_a, self._body_b, poses_a[part], poses_b[part])
+            pairs[:, 0] += part.start
+            found.append(pairs)
+        return np.concatenate(found)[: None if most is None else most + 1]
+
+    def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
+        from impinge.queries.methods.brute_force.distances import nearest_pairs
+
+        count = len(poses_a)
+        values = np.empty(count)
+        points = np.empty((count, 2, 3))
+        faces = np.empty((count, 2), dtype=np.int32)
+        for part in self._parts(count):
+            asked = poses_a[part], poses_b[part]
+            nearest_pairs(self._body_a, self._body_b, *asked, values[part], points[part], faces[part])
+        return values, points, faces
+
+    def pieces_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
+        from impinge.queries.methods.brute_force.solids import pieces_inside
+
+        inside = np.empty_like(free)
+        faces = self._pieces(side).face
+        body, other, poses, other_poses = self._body_a, self._body_b, poses_a, poses_b
+        if side == 1:
+            body, other, poses, other_poses = other, body, other_poses, poses
+        for part in self._parts(len(poses)):
+            pieces_inside(body, other, poses[part], other_poses[part], faces, free[part], inside[part])
+        return inside
+
+    def cells_at_contacts(
+        self, poses_a: Floats, poses_b: Floats, pairs: NDArray[np.int64], cells: NDArray[np.int64]
+    ) -> None:
+        from impinge.queries.methods.brute_force.solids import cells_at_contacts
+
+        for part in in_parts(len(pairs), _FIRST_CONTACTS):
+            cells_at_contacts(self._body_a, self._body_b, poses_a, poses_b, pairs[part], cells)

@@ -1,0 +1,100 @@
+"""XML: no entities, no blow-up, and numbers in text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impinge
+from impinge.io.source import MAX_EXPANDED, Source
+from impinge.io.xml_tree import elements_of, floats_in, integers_in, tree_of
+
+LAUGHS = (
+    "<!DOCTYPE a [<!ENTITY l0 'ha'>" + "".join(f"<!ENTITY l{k} '{10 * f'&l{k - 1};'}'>" for k in range(1, 12)) + "]>"
+)
+
+
+def source(limit: int = MAX_EXPANDED) -> Source:
+    return Source(Path("a.xml"), max_expanded=limit)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    "doctype", [LAUGHS, "<!DOCTYPE a>", '<!DOCTYPE a SYSTEM "file:///etc/passwd">', "<!-- x -->" * 10_000 + LAUGHS]
+)
+def test_document_type_declarations_are_refused(encoding: str, doctype: str) -> None:
+    data = f'<?xml version="1.0"?>{doctype}<a>&l11;</a>'.encode(encoding)
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments))):
+        with pytest.raises(ValueError, match="the file has a document type declaration, which is not supported"):
+            parse(data, source(), "the file")
+
+
+def test_formats_refuse_them(tmp_path: Path, builders: Any) -> None:
+    mesh = LAUGHS.encode() + builders.model_3mf().replace(b'name="left"', b'name="&l11;"')
+    scene = builders.dae().replace(b'<?xml version="1.0"?>', LAUGHS.encode())
+    tree = ("<Model_3dxml", LAUGHS + "<Model_3dxml")
+    files = {
+        "a.3mf": builders.zipped({"3D/3dmodel.model": mesh}),
+        "a.dae": scene,
+        "a.zae": builders.zipped({"a.dae": scene}),
+        "a.3dxml": builders.threedxml({"tree.3dxml": tree}),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=rf"{name}: .* has a document type declaration"):
+            impinge.load(tmp_path / name)
+
+
+def test_the_word_is_allowed_inside() -> None:
+    root = tree_of(b"<a b='&lt;!DOCTYPE'><!-- <!DOCTYPE a> --><![CDATA[<!DOCTYPE]]></a>", source())
+    assert root.text == "<!DOCTYPE"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"no XML", b"<a>", b"<a/><b/>", b"<a b=1/>", b"<?xml version='1.0' encoding='klingon'?><a/>", b"\xff\xfe<"],
+)
+def test_broken_documents(data: bytes) -> None:
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments))):
+        with pytest.raises(ValueError, match="the file is binary or broken"):
+            parse(data, source(), "the file")
+
+
+def test_many_small_elements_take_more_than_their_text() -> None:
+    data = b"<a>" + b"<b/>" * 1000 + b"</a>"
+    assert len(tree_of(data, source(200_000))) == 1000
+    with pytest.raises(ValueError, match="would take more than 50,000 bytes"):
+        tree_of(data, source(50_000))
+
+
+@pytest.mark.parametrize("suffix", ["3mf", "dae", "3dxml"])
+def test_deeply_nested_documents(tmp_path: Path, builders: Any, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    depth = 100_000
+    deep = "<node>" * depth + "</node>" * depth
+    if suffix == "3mf":
+        path.write_bytes(
+            builders.zipped({"3D/3dmodel.model": builders.model_3mf().replace(b"<build>", f"{deep}<build>".encode())})
+        )
+    elif suffix == "3dxml":
+        path.write_bytes(builders.threedxml({"tree.3dxml": ("</ProductStructure>", deep + "</ProductStructure>")}))
+    else:
+        path.write_bytes(builders.dae().replace(b"</visual_scene>", f"{deep}</visual_scene>".encode()))
+        with pytest.raises(ValueError, match=r"a\.dae: its parts are nested more than 1,000 levels deep"):
+            impinge.load(path)
+        return
+    assert len(impinge.load(path).faces) == 24
+
+
+def test_numbers() -> None:
+    assert floats_in(" 1 -2.5\n3e-3\t0.1 ").tolist() == [1.0, -2.5, 3e-3, 0.1]
+    assert integers_in("1 -2\n 3").tolist() == [1, -2, 3]
+    for text in ("", " \n "):
+        assert floats_in(text).tolist() == integers_in(text).tolist() == []
+    for text in ("1 x", "x", "1,2", "1 2 \u0664"):
+        with pytest.raises(ValueError, match="a list of numbers holds something else: '"):
+            floats_in(text)
+    with pytest.raises(ValueError, match=r"a list of integers holds something else: '1 2\.5'"):
+        integers_in("1 2.5")
