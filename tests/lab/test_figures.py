@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from impinge.lab.bench.__main__ import main
 from impinge.lab.bench.pair_timing import COAL, FCL, OURS, SCRATCH, Row, SceneTimes
 from impinge.lab.scenes.tori import scene
 
+MEASURED = re.compile(r"\d[\d.,]* ?(?:times|x|ms|us|ns|frames a second|seconds)\b")
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -22,6 +24,17 @@ def test_pages_say_what_was_measured(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert figures.renewed(text, ROOT) == text
     assert text.count("<!-- figures:") == text.count("<!-- end of figures -->")
+
+
+@pytest.mark.parametrize("said", ["3.1 times as fast", "13 times", "78 frames a second", "0.5 ms", "12 us", "2.1x"])
+def test_what_counts_as_a_figure(said: str) -> None:
+    assert MEASURED.search(f"it takes {said} here")
+
+
+def test_readme_has_no_other_figures() -> None:
+    """What is measured comes from results files; only the sizes of scenes are said by hand."""
+    text = figures.without_figures((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert MEASURED.findall(text) == []
 
 
 def row(ours: list[float], coal: list[float], fcl: list[float]) -> Row:

@@ -109,12 +109,12 @@ def _losses(measured: Results) -> str:
 
 def _rest(measured: Results) -> str:
     ours = [scene["bytes_of_tree"] for scene in measured["scenes"]]
-    coal = [scene["bytes_of_coal"] for scene in measured["scenes"]]
+    coal = max(scene["bytes_of_coal"] for scene in measured["scenes"])
     far = {name: f"{us:.2g} us" for name, us in measured["far_boxes_us"].items()}
     differ = sum(scene["answers_that_differ"] for scene in measured["scenes"])
     return (
         f"The trees take {min(ours):.0f} to {max(ours):.0f} bytes a triangle beyond the mesh, coal's models "
-        f"{min(coal):.0f} to {max(coal):.0f} with it. Two boxes far apart: {far['impinge.collides']} through "
+        f"up to {coal:.0f} with it. Two boxes far apart: {far['impinge.collides']} through "
         f"`impinge.collides`, {far['impinge.Pair.collides']} through `Pair`, {far[COAL]} through coal, {far[FCL]} "
         f"through python-fcl. {differ} answers of the peers differ from ours."
     )
