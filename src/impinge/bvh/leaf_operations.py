@@ -47,6 +47,7 @@ from impinge.bvh.workspace import (
     REACH,
     TRIANGLE_TESTS,
 )
+from impinge.geometry.posing import posed_point
 from impinge.geometry.triangles.clearance import triangles_within
 from impinge.geometry.triangles.distance import disjoint_distance
 from impinge.geometry.triangles.intersection import CROSSING, DISJOINT, contact_kind
@@ -83,25 +84,14 @@ class Within(NamedTuple):
 
 
 @inlined
-def _posed(poses, side, triangles, i, vertex):
-    p = poses
-    x = triangles[i, vertex, 0]
-    y = triangles[i, vertex, 1]
-    z = triangles[i, vertex, 2]
-    return (
-        ((p[side, 0, 0] * x + p[side, 0, 1] * y) + p[side, 0, 2] * z) + p[side, 0, 3],
-        ((p[side, 1, 0] * x + p[side, 1, 1] * y) + p[side, 1, 2] * z) + p[side, 1, 3],
-        ((p[side, 2, 0] * x + p[side, 2, 1] * y) + p[side, 2, 2] * z) + p[side, 2, 3],
-    )
-
-
-@inlined
 def posed_triangle(poses, which, body, i):
-    """A triangle in world coordinates, by one of the poses; the order of operations is that of geometry.pose."""
+    """A triangle in world coordinates, by one of the poses."""
+    pose = poses[which]
+    t = body.triangles
     return (
-        _posed(poses, which, body.triangles, i, 0),
-        _posed(poses, which, body.triangles, i, 1),
-        _posed(poses, which, body.triangles, i, 2),
+        posed_point(pose, t[i, 0, 0], t[i, 0, 1], t[i, 0, 2]),
+        posed_point(pose, t[i, 1, 0], t[i, 1, 1], t[i, 1, 2]),
+        posed_point(pose, t[i, 2, 0], t[i, 2, 1], t[i, 2, 2]),
     )
 
 
