@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from impinge.bvh.contact_keys import contact_key
 from impinge.bvh.far_view import reach_in_view, shadow_of_corners, triangles_in_view, view_at
 from impinge.bvh.front import PLAIN
 from impinge.bvh.layout import WIDTH
@@ -38,7 +39,6 @@ from impinge.bvh.workspace import (
     FACE_B,
     FOUND,
     HEAP_LEFT,
-    KINDS,
     MODE,
     ORIGINS_APART,
     PAIRS_ROOM,
@@ -201,14 +201,14 @@ def _filtered(near, far, node, slots, far_ref, motion, work):
 
 
 @inlined
-def contact_key(near, far, here, there, kind, side, work):
-    """Pose, face of a, face of b and kind of a contact as one number, which sorts as they do."""
+def key_of_places(near, far, here, there, kind, side, work):
+    """The key of a contact of the triangles at two places in tree order."""
+    pose = work.counters[POSE]
     face_near = np.int64(near.order[here])
     face_far = np.int64(far.order[there])
-    count_near = near.size
-    count_far = far.size
-    pair = face_near * count_far + face_far if side == 0 else face_far * count_near + face_near
-    return (work.counters[POSE] * (count_near * count_far) + pair) * KINDS + kind
+    if side == 0:
+        return contact_key(pose, face_near, face_far, kind, near.size, far.size)
+    return contact_key(pose, face_far, face_near, kind, far.size, near.size)
 
 
 @visit.of(FirstContact)
@@ -251,7 +251,7 @@ def _all_contacts(leaf, near, far, node, slots, far_ref, motion, side, work):
         if crossing & bit == 0:
             kind = contact_kind(posed_triangle(leaf.poses, side, near, here), far_triangle)
         if kind != DISJOINT:
-            work.pairs[found] = contact_key(near, far, here, there, kind, side, work)
+            work.pairs[found] = key_of_places(near, far, here, there, kind, side, work)
             found += 1
     work.counters[FOUND] = found
     # Stop while the next visit still finds room.

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Floats
 from impinge.bvh.answers import MEETING, UNFINISHED
+from impinge.bvh.contact_keys import decoded_contacts, poses_at_once
 from impinge.bvh.tree_handle import Handle
 from impinge.bvh.volumes.obb import OBBTree
-from impinge.bvh.workspace import AT_ONCE, KINDS, Results, Workspace
+from impinge.bvh.workspace import AT_ONCE, Results, Workspace
 from impinge.kernels.interruptible import in_parts, stop_if_abandoned
 from impinge.mesh.mesh import Mesh
 
@@ -74,13 +75,8 @@ def search_of(a: Mesh, b: Mesh, work: Workspace | None = None) -> TreeSearch:
 
 
 def contact_columns(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sorted (pose, face of a, face of b, kind) of contacts: the inverse of leaf_operations.contact_key."""
-    keys = np.sort(keys)
-    pairs = np.empty((len(keys), 4), dtype=np.int64)
-    np.bitwise_and(keys, KINDS - 1, out=pairs[:, 3])
-    keys //= KINDS
-    keys, pairs[:, 2] = np.divmod(keys, b.triangles)
-    np.divmod(keys, a.triangles, out=(pairs[:, 0], pairs[:, 1]))
+    """Sorted (pose, face of a, face of b, kind) of contacts, from their keys; poses count from ``first``."""
+    pairs = decoded_contacts(np.sort(keys), a.triangles, b.triangles)
     if first:
         pairs[:, 0] += first
     return pairs
@@ -115,10 +111,9 @@ class TreeSearch:
         self._own_work = work
         self.statistics = Statistics(0, 0, 0)
 
-    @property
-    def triangles_b(self) -> int:
-        """Of the second tree: the numbers of contacts are made with it."""
-        return self._b.triangles
+    def decoded(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(pose, face of a, face of b, kind) of contacts between these trees, in the order of their keys."""
+        return decoded_contacts(keys, self._a.triangles, self._b.triangles)
 
     def _workspace(self) -> Workspace:
         work = self._own_work or own_workspace()
@@ -179,10 +174,9 @@ class TreeSearch:
     def _contact_keys(
         self, work: Workspace, poses_a: Floats, poses_b: Floats
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Contacts as numbers (see leaf_operations), and the pose from which on they count."""
+        """Keys of contacts, and the pose from which on theirs count."""
         ask = self._kernel("contacts", work)
-        # The numbers must not overflow.
-        step = min(len(poses_a), 2**60 // (self._a.triangles * self._b.triangles)) or 1
+        step = min(len(poses_a), poses_at_once(self._a.triangles, self._b.triangles)) or 1
         for first in range(0, len(poses_a), step):
             work.first_pose()
             work.ask(poses_a[first : first + step], poses_b[first : first + step], Results())

@@ -107,10 +107,6 @@ BEST_FIRST = 300
 which needs no heap.  Depth first alone takes 3.2 times as many comparisons on the torus on land, 4.5 times on the
 pipes and 1.6 times on the tori.  Volumes that overlap come in order of how deep they do, for a first contact too."""
 
-KINDS = 4
-"""The kind of a contact takes so many values of its number."""
-
-
 # What squared bounds may exceed the truth by, relative, as a distance: see leaf_operations.
 _BELOW = 1.0 - 2.0**-18
 
@@ -123,7 +119,7 @@ class Work(NamedTuple):
     bounds: Any
     """(n,) float32: squared lower bounds of their distance, in local units of a (in far view: bounds there)."""
     pairs: Any
-    """(m,) int64: contacts, see leaf_operations."""
+    """(m,) int64: contacts, see contact_keys."""
     front_refs: Any
     """(k, 3) int32: entries of the front."""
     front_keys: Any

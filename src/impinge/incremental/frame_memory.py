@@ -94,7 +94,7 @@ class Work(NamedTuple):
     scratch: Any
     """(3 n,) int32: and room to sort it, and for its items of either body that count."""
     found: Any
-    """(n,) contacts as numbers: (face of a * faces of b + face of b) * 4 + kind."""
+    """(n,) keys of contacts (bvh.contact_keys), without the pose."""
     stack: Any
     """(n, 2) int32: open pairs of items in a search for distances,"""
     bounds: Any

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
 from impinge.broadphase.body_boxes.box_axes import OUTWARD, UNDERFLOW
-from impinge.bvh.workspace import COHERENT, FOR_EVER, KINDS, PAUSE
+from impinge.bvh.workspace import COHERENT, FOR_EVER, PAUSE
 from impinge.bvh.workspace import Workspace as TreeWorkspace
 from impinge.convex.search import METHODS, prepared
 from impinge.convex.workspace import FEATURES
@@ -158,7 +158,7 @@ class NarrowStages:
         return answers, nearest
 
     def ask_contacts(self, asked: Asked, kept: PairSlots) -> tuple[Numbers, Numbers]:
-        """All contacts as numbers of the kernel, pair after pair, and where those of each pair end."""
+        """The keys of all contacts, pair after pair, and where those of each pair end."""
         from impinge.world.stages.tree_stage import CONTACTS
 
         ends = np.zeros(len(asked), dtype=np.int64)
@@ -274,9 +274,8 @@ class NarrowStages:
             places = np.arange(len(pair)) + np.repeat(starts[where] - (np.cumsum(counts) - counts), counts)
             found = keys[places]
             order = np.lexsort((found, pair))
-            columns = np.empty((len(pair), 4), dtype=np.int64)
-            columns[:, 0], columns[:, 3] = pair[order], found[order] % KINDS
-            columns[:, 1], columns[:, 2] = np.divmod(found[order] // KINDS, method.search.triangles_b)
+            columns = method.search.decoded(found[order])
+            columns[:, 0] = pair[order]
             columns, segments, normals = method.constructed(poses_a, poses_b, columns)
             columns[:, 0] = where[columns[:, 0]]
             parts.append((columns, segments, normals))
