@@ -1,8 +1,24 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What is done at the leaves: first contact, all contacts, the nearest pair, closer than a clearance.
+"""Leaf operations of the traversal: first contact, all contacts, the nearest pair, closer than a clearance.
 
 Every yes/no is exact: filters in float32 only leave out pairs that are certainly of no interest, the
-others are decided on posed float64 coordinates, the truth of geometry.pose.
+others are decided on posed float64 coordinates, the truth of geometry.posing.
+
+A leaf operation is a NamedTuple class with its versions of the two ``@generic`` functions of ``traverse``, which calls
+them: ``candidates`` (how volumes are compared) and ``visit`` (what is done with triangles).
+
+=====================  ===========================  ======================  ==========================================
+leaf operation         its ``candidates``           its ``visit``           handed to ``traverse`` by
+=====================  ===========================  ======================  ==========================================
+FirstContact           ``_deepest_candidates``      ``_first_contact``      ``questions.collide_all``
+AllContacts            ``_meeting_candidates``      ``_all_contacts``       ``questions.find_contacts``
+Nearest                ``in_reach``                 ``_nearest``            ``questions.find_nearest``
+Within                 ``in_reach``                 ``_within``             ``questions.find_closer``
+=====================  ===========================  ======================  ==========================================
+
+Two more are elsewhere: ``own_leaf`` (a function of the user's, by ``questions.visit_all``) and
+``pieces.pieces_kernels`` (hulls as volumes and leaves).  What the versions here ask of a volume (``carried``,
+``meeting_children``, ...) is generic too: ``volumes.protocol``.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from impinge.bvh.layout import WIDTH
+from impinge.bvh.open_pairs import start
 from impinge.bvh.pieces.hull_tree import PiecesBody, pieces_body
 from impinge.bvh.relative_motion import SCALE
-from impinge.bvh.traverse import USED, candidates, start, traverse, visit
+from impinge.bvh.traverse import USED, candidates, traverse, visit
 from impinge.bvh.volumes.protocol import size_of
 from impinge.bvh.workspace import (
     BEST,
