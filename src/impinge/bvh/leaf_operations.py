@@ -78,7 +78,7 @@ class FirstContact(NamedTuple):
 
 
 class AllContacts(NamedTuple):
-    """Every pair of triangles that meets, as far as there is room."""
+    """Every pair of triangles that meets, until the buffer for contacts is full."""
 
     poses: Any
 
@@ -270,7 +270,7 @@ def _all_contacts(leaf, near, far, node, slots, far_ref, motion, side, work):
             work.pairs[found] = key_of_places(near, far, here, there, kind, side, work)
             found += 1
     work.counters[FOUND] = found
-    # Stop while the next visit still finds room.
+    # Stop while the results of one more visit still fit.
     return found > work.sizes[PAIRS_ROOM] - WIDTH
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A leaf operation of the user's own: a function of two triangles, called for every pair that comes near.
+"""User-defined leaf operation of the traversal: a function of two triangles, called for every pair within a clearance.
 
 Zachmann (1997) makes the traversal generic in what is done at the leaves.  The function is compiled in the
 user's process; it cannot be kept in the cache on disk.

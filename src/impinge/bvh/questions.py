@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The questions about two trees, for batches of poses: templates for the entry kernels of each volume."""
+"""Queries on two bounding volume hierarchies, for batches of poses: templates for the entry kernels of each volume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about two trees of one kind: the side of Python."""
+"""Queries on two bounding volume hierarchies of one kind: the Python interface of the kernels."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def to_its_end(ask: Callable[[], int], work: Workspace) -> int:
 
 
 class TreeSearch:
-    """The questions about two trees of one kind, for batches of checked poses (k, 4, 4).
+    """Queries on two bounding volume hierarchies of one kind, for batches of checked poses (k, 4, 4).
 
     With a workspace of its own it uses that a pose is near the one before (see bvh.front), and takes one thread at a
     time.

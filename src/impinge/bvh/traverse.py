@@ -16,8 +16,8 @@ Where the smallest distance is sought the first pairs are opened best first: the
 (``open_pairs``).  All that is remembered is in the workspace, so a traversal that was stopped goes on when it is called
 again.
 
-Who calls whom
---------------
+Calls through @generic
+----------------------
 ``traverse`` knows neither volumes nor leaf operations.  It calls functions marked ``@generic``, of which the compiler
 takes the version for the NamedTuple class of the first argument; ``@name.of(Class)`` registers one.
 

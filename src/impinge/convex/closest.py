@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Questions about two convex bodies: the one kernel behind every method and every verb but penetration.
+"""Queries on two convex bodies: the one kernel behind every method and every verb but penetration.
 
 For each pose
 
     kept plane (Baraff) --------------------------------------------> apart
     start: kept simplex (GJK) | walk over features (V-Clip, Lin-Canny)
-        --> sure_finish, where it is the nearest one already ----------> distances
+        --> certified_finish, where it is the nearest one already -----> distances
         --> gjk, in floats -------------------------------------------> apart, meeting, near enough
               --> settle, with certain signs -------------------------> the same, and distances, always
 """

@@ -2,7 +2,7 @@
 """Hierarchical sweep and prune: all pairs of faces that meet, level by level through two hierarchies of boxes.
 
 Ponamgi, Manocha and Lin (1995), 4.7.  For a pair of nodes whose boxes overlap, the children of both are sorted along an
-axis and swept; pairs of children that overlap are looked at next.  Levels are (1, 1), (2, 2), ...; where one hierarchy
+axis and swept; pairs of children that overlap come next.  Levels are (1, 1), (2, 2), ...; where one hierarchy
 has ended, its last level goes on against the descending levels of the other.  At two leaves the faces are swept, and
 those whose boxes overlap are tested.
 

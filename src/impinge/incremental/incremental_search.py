@@ -1,4 +1,4 @@
-"""Questions about two bodies with hierarchies of boxes, remembering from frame to frame: the side of Python."""
+"""Queries on two bodies with box hierarchies and temporal coherence: the Python interface of the kernels."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _subsets(mesh: Mesh) -> Sequence[Ints] | None:
 
 
 class IncrementalSearch:
-    """The questions about two hierarchies, for batches of checked poses (k, 4, 4).
+    """Queries on two box hierarchies, for batches of checked poses (k, 4, 4).
 
     With a memory of its own it uses that a pose is near the one before, and takes one thread at a time.  Without, each
     call begins anew (but the poses of one call follow each other).  ``regions`` find where the hulls of the bodies
@@ -219,7 +219,7 @@ def _leaf_at(handle: Handle, vertex: Floats) -> int:
     return int(handle.hierarchy.parent[handle.nodes + entry])
 
 
-# Kernels are imported when they are first needed, so that nobody waits for what is not asked.
+# Kernels are imported when they are first needed, so that no query compiles what it does not use.
 
 
 @cache

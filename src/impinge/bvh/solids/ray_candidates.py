@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The triangles of a tree that a ray may meet.
+"""Ray casting against a bounding volume hierarchy: the triangles that a ray may meet.
 
 The ray runs in world direction x, as solids.ray_parity asks.  The map p -> R^T (p - w) / unit, with w the posed
 origin of the tree, takes it to another ray, with start t and direction d = R^T e_x: that is row 0 of R, nothing is
@@ -52,7 +52,7 @@ class PosedTree(NamedTuple):
     """A tree in a pose."""
 
     body: Any
-    """The address of a tree of oriented boxes, see body."""
+    """The address of a tree of oriented boxes, see tree_handle."""
     stack: Any
     """How many open nodes there may be."""
     pose: Any

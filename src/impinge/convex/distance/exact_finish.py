@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""One pose of two convex bodies, from a simplex to the exact answer: what all searches among hulls end with.
+"""From the simplex where GJK ends to the exact answer for one pose: the last step of every query on hulls.
 
 gjk, in floats -------------------------------------------> apart, meeting, near enough
-    --> sure_finish, measured in double-double -----------> distances
+    --> certified_finish, measured in double-double ------> distances
     --> careful_walk, double-double ----------------------> the same, and distances
           --> exact_walk, integers -----------------------> the same, always
 """

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""GJK: from any simplex of the difference of two convex bodies to the one nearest to the origin, in floats.
+"""GJK in floats: from any simplex of the Minkowski difference of two convex bodies to the one nearest to the origin.
 
 Gilbert, Johnson and Keerthi (1988), "A fast procedure for computing the distance between complex objects in
-three-dimensional space"; with hill climbing and the last simplex as start (Cameron 1997) and the subproblem
+three-dimensional space"; with hill climbing and the last simplex as warm start (Cameron 1997) and the subproblem
 of signed volumes (Montanari et al. 2017).
 
 How it ends
@@ -90,7 +90,7 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
     """APART or MEETING as an answer to the question (for CLOSER_THAN: farther than the limit or not), or UNDECIDED.
 
     Weights and value of a distance are written where the bodies meet; a distance above zero stays UNDECIDED.  In
-    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; who asks for nothing else (BOUND)
+    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; a query for nothing else (BOUND)
     gets one that is above the limit, or near enough.
     """
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The vertex of a posed convex body that lies farthest in a direction, by hill climbing over its edges.
+"""Support mapping of a posed convex body: the vertex farthest in a direction, by hill climbing over its edges.
 
 Cameron (1997), "Enhancing GJK": go from vertex to higher neighbour until there is none; from a start near by that
 takes a step or two, whatever the number of vertices.

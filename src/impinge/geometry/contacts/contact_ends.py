@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""On which vertices, edges and faces a contact ends: what neighbouring contacts have in common.
+"""Features (vertices, edges, faces) at the ends of a contact: what neighbouring contacts have in common.
 
 The chord of two triangles ends where an edge of one meets the other.  Its rounded coordinates differ by some
 ulps from those that the neighbour across that edge computes, but the pair (edge, face) does not: it is decided by

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""All pairs of triangles, by brute force: the referee of every faster method.
+"""All pairs of triangles, by brute force: the reference implementation for every faster method.
 
 The kernels take posed triangles, (n, 3, 3).  A pair of bounding boxes is compared before a pair
 of triangles; nothing else is left out.

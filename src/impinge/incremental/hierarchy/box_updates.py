@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""World boxes of a hierarchy in a pose, in three ways that lose nothing.
+"""World boxes of a posed box hierarchy, updated in three ways that are all conservative.
 
 Ponamgi, Manocha and Lin (1995), 4.5.
 
@@ -7,7 +7,7 @@ Ponamgi, Manocha and Lin (1995), 4.5.
 - ``rotating``: boxes that hold their faces in every orientation; only their middle is posed.
 - ``interpolated``: from how far the faces reach in pre-computed directions.
 
-The second and third way need to look at no face, so boxes are computed when a node is opened, and what is far from all
+The second and third way need no face, so boxes are computed when a node is opened, and what is far from all
 contacts costs nothing.  ``hierarchy.reach`` has the derivations.  In all three a face has the box of its posed
 vertices, bit for bit (a trimmed one that of its piece, moved outward): posing three vertices takes some 20 ns, and
 boxes for every orientation would be several times as large.
@@ -210,7 +210,7 @@ def placed(body, boxes, triangles, opened, pose, frame):
     return posed
 
 
-# ------------------------------------------------------------------ the side of Python
+# ------------------------------------------------------------------ Python interface
 
 
 @kernel

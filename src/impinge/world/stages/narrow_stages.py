@@ -1,4 +1,4 @@
-"""Hulls, trees and insides of many pairs at once: the stages of the pipeline after the broad phase.
+"""The narrow phase of many pairs at once: hulls, trees and nesting, the stages of the pipeline after the broad phase.
 
 Kernels answer for all pairs in one call.  What is left to Python is done for all pairs of the same two
 shapes together.
