@@ -511,16 +511,16 @@ def _along(a: Any, b: Any, path: Any, length: float, method: str) -> Iterator[Ca
     yield "all in turn", partial(_in_turn, a, b, method, verbs, path)
 
 
-def _at_once(a: Any, b: Any, method: str, verb: Callable[..., Any], path: Any) -> Any:
+def _at_once(a: Any, b: Any, method: Any, verb: Callable[..., Any], path: Any) -> Any:
     return verb(impinge.Pair(a, b, method), path)
 
 
-def _one_by_one(a: Any, b: Any, method: str, verb: Callable[..., Any], path: Any) -> list[Any]:
+def _one_by_one(a: Any, b: Any, method: Any, verb: Callable[..., Any], path: Any) -> list[Any]:
     pair = impinge.Pair(a, b, method)
     return [verb(pair, at) for at in path]
 
 
-def _in_turn(a: Any, b: Any, method: str, verbs: dict[str, Callable[..., Any]], path: Any) -> list[Any]:
+def _in_turn(a: Any, b: Any, method: Any, verbs: dict[str, Callable[..., Any]], path: Any) -> list[Any]:
     """The memory of one question must not spoil the next."""
     pair = impinge.Pair(a, b, method)
     return [answer(partial(verb, pair, at)) for at in path for verb in verbs.values()]

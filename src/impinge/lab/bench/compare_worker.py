@@ -175,11 +175,11 @@ def _batch(bodies: Bodies, size: str, verb: str) -> Work:
     return partial(_VERBS[verb], *bodies(size), _any_poses(4, 64, 5.0))
 
 
-def _pair_each(bodies: Bodies, size: str, verb: str, method: str = "auto") -> Work:
+def _pair_each(bodies: Bodies, size: str, verb: str, method: Any = "auto") -> Work:
     return _each(partial(_PAIR_VERBS[verb], impinge.Pair(*bodies(size), method)), _path())
 
 
-def _pair_path(bodies: Bodies, size: str, verb: str, method: str = "auto") -> Work:
+def _pair_path(bodies: Bodies, size: str, verb: str, method: Any = "auto") -> Work:
     return partial(_PAIR_VERBS[verb], impinge.Pair(*bodies(size), method), _path())
 
 
