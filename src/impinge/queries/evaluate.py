@@ -1,4 +1,4 @@
-"""Queries about batches of poses, each written once: for any method, from scratch or with the memory of a ``Pair``."""
+"""Queries about batches of poses, each written once: from a method and a batch to the result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from impinge.queries.batch import Batch
 from impinge.queries.contact_columns import contacts_of
@@ -16,47 +16,19 @@ from impinge.results import Contacts, Distance, Feature, FeatureKind, Penetratio
 _KINDS = tuple(FeatureKind)
 
 
-def collides(
-    method: type[Method],
-    a: Any,
-    b: Any,
-    memory: Any,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int = 1,
-) -> np.bool_ | NDArray[np.bool_]:
-    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=method.checks_poses)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(method(a, b, memory).collides)))
+def collides(batch: Batch, method: Method) -> np.bool_ | NDArray[np.bool_]:
+    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(method.collides)))
     return answers
 
 
-def closer_than(
-    method: type[Method],
-    a: Any,
-    b: Any,
-    memory: Any,
-    clearance: float,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int = 1,
-) -> np.bool_ | NDArray[np.bool_]:
-    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=method.checks_poses)
-    ask = partial(method(a, b, memory).closer_than, clearance)
+def closer_than(batch: Batch, method: Method, clearance: float) -> np.bool_ | NDArray[np.bool_]:
+    ask = partial(method.closer_than, clearance)
     answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(ask)))
     return answers
 
 
-def distance(
-    method: type[Method],
-    a: Any,
-    b: Any,
-    memory: Any,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int = 1,
-) -> Distance:
-    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=method.checks_poses)
-    found = DistanceColumns(*_joined(batch.run(method(a, b, memory).distance)))
+def distance(batch: Batch, method: Method) -> Distance:
+    found = DistanceColumns(*_joined(batch.run(method.distance)))
     feature_a = feature_b = None
     if found.features is not None:
         kind_a, index_a, kind_b, index_b = (batch.shaped(column.copy()) for column in found.features.T)
@@ -72,19 +44,8 @@ def distance(
     )
 
 
-def contacts(
-    method: type[Method],
-    a: Any,
-    b: Any,
-    memory: Any,
-    most: int | None,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int = 1,
-) -> Contacts:
-    # Which contacts are left out must not depend on how the poses are shared out.
-    batch = Batch(a, b, pose_a, pose_b, workers, in_one=most is not None)
-    parts = batch.run(partial(method(a, b, memory).contacts, most=most))
+def contacts(batch: Batch, method: Method, most: int | None) -> Contacts:
+    parts = batch.run(partial(method.contacts, most=most))
     for start, part in zip(batch.starts, parts, strict=False):
         part.pairs[:, 0] += start
     found = ContactColumns(*_joined(parts))
@@ -95,17 +56,8 @@ def contacts(
     return contacts_of(found, batch.shape)
 
 
-def penetration(
-    method: type[Method],
-    a: Any,
-    b: Any,
-    memory: Any,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int = 1,
-) -> Penetration:
-    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=method.checks_poses)
-    found = PenetrationColumns(*_joined(batch.run(method(a, b, memory).penetration)))
+def penetration(batch: Batch, method: Method) -> Penetration:
+    found = PenetrationColumns(*_joined(batch.run(method.penetration)))
     return Penetration(
         depth=batch.shaped(found.depths),
         direction=batch.shaped(found.directions),

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.arrays import Bools, Floats
 from impinge.bvh.search import Statistics
 from impinge.errors import Unsupported
+from impinge.queries.batch import Batch
 from impinge.results import Contacts, Distance
 
 MethodName = Literal["auto", "obb", "incremental", "brute", "gjk", "vclip", "lin-canny"]
@@ -77,6 +78,19 @@ class Method:
     def __init__(self, a: Any, b: Any, memory: Any = None) -> None:
         self.a = a
         self.b = b
+
+    @classmethod
+    def batch(
+        cls,
+        a: Any,
+        b: Any,
+        pose_a: ArrayLike | None,
+        pose_b: ArrayLike | None,
+        workers: int = 1,
+        in_one: bool = False,
+    ) -> Batch:
+        """The poses of a query, checked unless its kernels do that."""
+        return Batch(a, b, pose_a, pose_b, workers, in_one, checked_by_kernel=cls.checks_poses)
 
     # --- what a Pair keeps
 

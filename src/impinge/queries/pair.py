@@ -13,8 +13,9 @@ from impinge.arrays import as_clearance, as_count
 from impinge.bodies import Body
 from impinge.bvh.search import Statistics
 from impinge.queries import evaluate, verbs
+from impinge.queries.batch import Batch
 from impinge.queries.dispatch import route
-from impinge.queries.method import MethodName
+from impinge.queries.method import Method, MethodName
 from impinge.results import Contacts, Distance, Penetration, Relation
 
 
@@ -83,6 +84,12 @@ class Pair:
         yield memory
         self._memories.append(memory)
 
+    def _batch(self, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> Batch:
+        return self._chosen.batch(self._a, self._b, pose_a, pose_b)
+
+    def _with(self, memory: Any) -> Method:
+        return self._chosen(self._a, self._b, memory)
+
     @property
     def statistics(self) -> Statistics:
         """What the last query took (single poses of bodies that are apart are not counted).
@@ -127,7 +134,7 @@ class Pair:
         answer: np.bool_ | NDArray[np.bool_] | None
         answer = self._chosen.collides_once(self._a, self._b, memory, pose_a, pose_b)
         if answer is None:
-            answer = evaluate.collides(self._chosen, self._a, self._b, memory, pose_a, pose_b)
+            answer = evaluate.collides(self._batch(pose_a, pose_b), self._with(memory))
         self._memories.append(memory)
         return answer
 
@@ -153,7 +160,7 @@ class Pair:
             answer = self._chosen.closer_than_once(self._a, self._b, memory, limit, pose_a, pose_b)
             if answer is not None:
                 return answer
-            return evaluate.closer_than(self._chosen, self._a, self._b, memory, limit, pose_a, pose_b)
+            return evaluate.closer_than(self._batch(pose_a, pose_b), self._with(memory), limit)
 
     def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Distance:
         """The smallest distance and two witness points, for one pose or along a path; see `impinge.distance`.
@@ -174,7 +181,7 @@ class Pair:
             memory = self._new_memory()
         found = self._chosen.distance_once(self._a, self._b, memory, pose_a, pose_b)
         if found is None:
-            found = evaluate.distance(self._chosen, self._a, self._b, memory, pose_a, pose_b)
+            found = evaluate.distance(self._batch(pose_a, pose_b), self._with(memory))
         self._memories.append(memory)
         if self._a is self.a and self._b is self.b:
             return found
@@ -207,7 +214,7 @@ class Pair:
                 found = self._chosen.contacts_once(self._a, self._b, memory, pose_a, pose_b)
                 if found is not None:
                     return found
-            return evaluate.contacts(self._chosen, self._a, self._b, memory, most, pose_a, pose_b)
+            return evaluate.contacts(self._batch(pose_a, pose_b), self._with(memory), most)
 
     def penetration(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Penetration:
         """How deep two convex hulls are in each other; otherwise Unsupported.  See `impinge.penetration`.
@@ -222,9 +229,9 @@ class Pair:
         Penetration
             Depth, direction and points for each pose.
         """
-        chosen, a, b = route("penetration", self.a, self.b, self.method)
+        route("penetration", self.a, self.b, self.method)  # says what it is defined for
         with self._memory() as memory:
-            return evaluate.penetration(chosen, a, b, memory, pose_a, pose_b)
+            return evaluate.penetration(self._batch(pose_a, pose_b), self._with(memory))
 
     def relation(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> Relation:
         """How two closed meshes lie to each other (nothing is remembered for this); see `impinge.relation`.

@@ -92,7 +92,7 @@ def collides(
         chosen, a, b = route("collides", a, b, method)
     if workers is _ONE and (answer := chosen.collides_once(a, b, None, pose_a, pose_b)) is not None:
         return answer
-    return evaluate.collides(chosen, a, b, None, pose_a, pose_b, workers)
+    return evaluate.collides(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b))
 
 
 def contacts(
@@ -152,7 +152,9 @@ def contacts(
         chosen, a, b = route("contacts", a, b, method)
     if workers is _ONE and most is None and (found := chosen.contacts_once(a, b, None, pose_a, pose_b)) is not None:
         return found
-    return evaluate.contacts(chosen, a, b, None, most, pose_a, pose_b, workers)
+    # Which contacts are left out must not depend on how the poses are shared out.
+    batch = chosen.batch(a, b, pose_a, pose_b, workers, in_one=most is not None)
+    return evaluate.contacts(batch, chosen(a, b), most)
 
 
 def contact_stream(
@@ -245,7 +247,7 @@ def distance(
             return with_faces_of_hulls(found, a, b)
     if workers is _ONE and (single := chosen.distance_once(a, b, None, pose_a, pose_b)) is not None:
         return single
-    return evaluate.distance(chosen, a, b, None, pose_a, pose_b, workers)
+    return evaluate.distance(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b))
 
 
 def with_faces_of_hulls(found: Distance, a: Body, b: Body) -> Distance:
@@ -314,7 +316,7 @@ def closer_than(
         chosen, a, b = route("closer_than", a, b, method)
     if workers is _ONE and (answer := chosen.closer_than_once(a, b, None, limit, pose_a, pose_b)) is not None:
         return answer
-    return evaluate.closer_than(chosen, a, b, None, limit, pose_a, pose_b, workers)
+    return evaluate.closer_than(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b), limit)
 
 
 def penetration(
@@ -363,7 +365,7 @@ def penetration(
     (0.25, [-1.0, 0.0, 0.0])
     """
     chosen, one, other = route("penetration", a, b, method)
-    return evaluate.penetration(chosen, one, other, None, pose_a, pose_b, workers)
+    return evaluate.penetration(chosen.batch(one, other, pose_a, pose_b, workers), chosen(one, other))
 
 
 def relation(
@@ -413,7 +415,7 @@ def relation(
     chosen, mesh_a, mesh_b = route("relation", a, b, method)
     if contacts is not None and not isinstance(contacts, Contacts):
         raise ValueError(f"contacts: expected those that impinge.contacts has found, got {shown(contacts)}")
-    batch = Batch(mesh_a, mesh_b, pose_a, pose_b, workers, in_one=contacts is not None)
+    batch = chosen.batch(mesh_a, mesh_b, pose_a, pose_b, workers, in_one=contacts is not None)
     for mesh, name in ((mesh_a, "a"), (mesh_b, "b")):
         if not mesh.is_closed:
             raise Unsupported(f"relation: {name} is an open mesh, which has no inside (see {name}.diagnose())")

@@ -265,7 +265,7 @@ def test_errors_name_the_place() -> None:
         ValueError, match=r"method 'gjk' is not one of auto, obb, incremental, brute, .*two convex hulls"
     ):
         impinge.distance(mesh, CUBE, method="gjk")
-    with pytest.raises(ValueError, match="method 'obb' of a Pair of hulls"):
+    with pytest.raises(ValueError, match="method 'obb' is not one of auto, gjk, vclip"):
         Pair(CUBE, CUBE, "obb")
     bad = np.diag([2.0, 1.0, 1.0, 1.0])
     for ask in (impinge.collides, impinge.distance, impinge.penetration, Pair(CUBE, CUBE).collides):
