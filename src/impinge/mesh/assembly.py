@@ -1,4 +1,4 @@
-"""An assembly: named instances of shared meshes, each with its pose."""
+"""Assembly: named instances of shared meshes, each with its pose."""
 
 from __future__ import annotations
 

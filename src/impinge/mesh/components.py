@@ -1,4 +1,4 @@
-"""The connected pieces of a surface: one point of each tells whether all of it is inside another surface."""
+"""The connected components of a surface: one point of each tells whether all of it is inside another surface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is derived from a body is kept with it: trees, hulls, feature graphs."""
+"""A cache in each body for what is derived from it: bounding volume hierarchies, hulls, feature graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Owner = TypeVar("Owner", bound="Memo")
 
 
 class Memo:
-    """A body with a memory, filled by the rooms that know what to derive from it."""
+    """A body with a cache, which is filled by the layers that know what to derive from it."""
 
     __slots__ = ("_lock", "_memo")
 

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from impinge.arrays import Floats
-from impinge.broadphase.choice import for_one_look
+from impinge.broadphase.choice import for_one_frame
 from impinge.lab.bench.peers import coal_model, fcl_model
 from impinge.mesh.mesh import Mesh
 from impinge.world.world import World
@@ -32,14 +32,14 @@ FCL, COAL = "python-fcl, pair by pair", "coal, pair by pair"
 
 
 def world_of(bodies: Sequence[Mesh], poses: Floats, hulls: str | None) -> World:
-    world = World(for_one_look(len(bodies)), hulls=hulls)
+    world = World(for_one_frame(len(bodies)), hulls=hulls)
     for body, pose in zip(bodies, poses, strict=True):
         world.add(body, pose)
     return world
 
 
 class OurWorld:
-    """A world made as ``impinge check`` does it: for a single look hulls would not pay."""
+    """A world made as ``impinge check`` does it: for a single frame hulls would not pay."""
 
     def __init__(self, bodies: Sequence[Mesh], poses: Floats, hulls: str | None = None) -> None:
         self._world = world_of(bodies, poses, hulls)

@@ -1,4 +1,7 @@
-"""What is unusual about a mesh.  Nothing of it is an error: every polygon soup is a legal surface."""
+"""Diagnosis of a mesh: open edges, T-vertices and so on.
+
+None of them is an error: every polygon soup is a legal surface.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ FLAWS = tuple(field.name for field in fields(Diagnosis) if field.name not in REM
 
 
 def diagnose(mesh: Mesh) -> Diagnosis:
-    """Look for everything that a Diagnosis names."""
+    """Find everything that a Diagnosis names."""
     found = topology.edges(mesh)
     faces = topology.merged_faces(mesh)
     open_edges = topology.open_edges(mesh)

@@ -1,4 +1,4 @@
-"""Mend what is unusual about a mesh, as far as it can be mended without a guess.
+"""Repair of meshes, as far as they can be mended without a guess.
 
 Vertices keep their numbers and their positions; only ``weld`` allows to take one for another.
 
@@ -93,7 +93,7 @@ def repair(mesh: Mesh, weld: Weld = None) -> Repair:
 def without_copies(mesh: Mesh) -> Mesh:
     """The same surface with one of several coincident faces, unless that would open it; itself if it has none.
 
-    A solid whose faces are all there twice has no inside: whoever leaves it crosses two faces.
+    A solid whose faces are all there twice has no inside: a ray that leaves it crosses two faces.
     """
     if len(coincident_faces(topology.merged_faces(mesh))) == 0:
         return mesh
