@@ -50,7 +50,7 @@ def rebuilt(world: World) -> World:
         each.id: fresh.add(each.body, each.pose, name=each.name, group=each.group, fixed=each.fixed) for each in world
     }
     groups = {each.group for each in world}
-    for rule in told["rules"]:
+    for rule in told["filters"]:
         if any(side.get("group") not in groups for side in (rule["a"], rule["b"]) if "group" in side):
             continue  # without a member, it is about nobody
         a, b = (side["group"] if "group" in side else new_ids[side["object"]] for side in (rule["a"], rule["b"]))
@@ -74,7 +74,7 @@ def require_in_order(world: World) -> None:
         np.testing.assert_array_equal(world[each.id].pose, each.pose)
     told = world.to_dict()
     assert [each["name"] for each in told["objects"]] == [each.name for each in listed]
-    for rule in told["rules"]:
+    for rule in told["filters"]:
         for side in (rule["a"], rule["b"]):
             assert "group" in side or side["object"] in world
 

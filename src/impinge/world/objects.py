@@ -64,15 +64,30 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One object of a world as it was when it was asked for."""
+    """One object of a world, as it was when it was looked up.
+
+    Examples
+    --------
+    >>> from impinge import World, shapes
+    >>> world = World()
+    >>> _ = world.add(shapes.box(1, 1, 1), name="crate", group="cargo")
+    >>> crate = world["crate"]
+    >>> crate.id, crate.group, crate.fixed, crate.body
+    (0, 'cargo', False, Mesh(8 vertices, 12 triangles, solid))
+    """
 
     id: int
+    """The number that ``World.add`` returned."""
     name: str
+    """Its name, which no other object of the world has."""
     body: Body
+    """Its shape, shared with all objects that were added with it."""
     pose: Floats
-    """(4, 4)"""
+    """(4, 4) a copy: ``World.move`` moves the object."""
     group: str | None
+    """The name of its group, if it has one."""
     fixed: bool
+    """Whether it cannot be moved, and is not compared with other fixed objects."""
 
 
 class _Rows:
@@ -109,8 +124,8 @@ class Objects:
     """All objects of a world in the order of their ids, between two changes.
 
     But for poses, nothing is ever changed here: objects that come or go make other ``Objects``, which take effect by
-    one assignment of the world.  One that came has been written behind the end of arrays that both share, where nobody
-    reads.  What else is derived is made when it is first asked for, and belongs to these ``Objects`` only.
+    one assignment of the world.  One that came has been written behind the end of arrays that both share, where nothing
+    reads.  What else is derived is made when it is first needed, and belongs to these ``Objects`` only.
     """
 
     def __init__(

@@ -95,7 +95,8 @@ def worlds(parts: int, rounds: int) -> Table:
                     for hulls in HULLS:
                         spent, statistics = _looks(feeder, hulls, stride, ask)
                         seconds[str(hulls)] = min(spent, seconds.get(str(hulls), np.inf))
-                pairs, apart = statistics.asked, statistics.apart_by_hulls  # of the last one, which asks all hulls
+                # Of the last frame, which tests all hulls.
+                pairs, apart = statistics.narrow_pairs, statistics.apart_by_hulls
                 figures = (_best_bold(seconds, name, 1e3) for name in names)
                 made.add_row(name, motion, f"{triangles:,}", f"{pairs:,}", f"{apart:,}", *figures)
             made.add_section()
