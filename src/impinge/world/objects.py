@@ -1,4 +1,4 @@
-"""The objects of a world: which body, where, under what name."""
+"""The objects of a world: their bodies, poses, names and groups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST = 16
 
 
 class Shape:
-    """A body with what kernels need of it; all objects with the same body share it."""
+    """A body with what the narrow phase needs of it; all objects with the same body share it."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
@@ -48,17 +48,19 @@ class Shape:
 
     @property
     def solid(self) -> bool:
+        """Whether the inside of the body counts."""
         return self.body.solid
 
     @property
     def mesh(self) -> Mesh:
+        """The triangles of the body."""
         if isinstance(self.body, ConvexPieces):
             raise TypeError("ConvexPieces has no triangles")
         return self.body.mesh if isinstance(self.body, ConvexHull) else self.body
 
     @property
     def tree(self) -> Any:
-        """The handle of the tree, built when it is first needed."""
+        """The handle of the bounding volume hierarchy, built when it is first needed."""
         return tree_handle_of(self.mesh)
 
 
@@ -162,14 +164,17 @@ class Objects:
 
     @cached_property
     def name_by_id(self) -> dict[int, str]:
+        """Names."""
         return dict(zip(self.ids.tolist(), self.names.tolist(), strict=True))
 
     @property
     def ids(self) -> Ids:
+        """(n,) ascending."""
         return self._rows.ids[: self._count]
 
     @property
     def poses(self) -> Floats:
+        """(n, 4, 4)."""
         return self._rows.poses[: self._count]
 
     @property
@@ -179,14 +184,17 @@ class Objects:
 
     @property
     def fixed(self) -> Bools:
+        """(n,) whether each stays where it is."""
         return self._rows.fixed[: self._count]
 
     @property
     def shapes(self) -> NDArray[Any]:
+        """(n,) a ``Shape`` each."""
         return self._rows.shapes[: self._count]
 
     @property
     def names(self) -> NDArray[Any]:
+        """(n,) a string each."""
         return self._rows.names[: self._count]
 
     @cached_property

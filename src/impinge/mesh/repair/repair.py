@@ -41,7 +41,18 @@ _MOST_ROUNDS = 16
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """A mended mesh, and what was done to it."""
+    """A mended mesh and what was done to it: the result of ``Mesh.repair``.
+
+    Examples
+    --------
+    >>> from impinge import Mesh, shapes
+    >>> box = shapes.box(1, 1, 1)
+    >>> done = Mesh(box.vertices, box.faces[:, ::-1]).repair()
+    >>> done
+    <Repair repaired: 12 faces turned>
+    >>> done.mesh.volume, done.source.tolist() == list(range(12))
+    (1.0, True)
+    """
 
     mesh: Mesh
     """The given mesh itself where nothing was to be done."""
