@@ -137,7 +137,7 @@ def test_other_packages_keep_their_cache(tmp_path: Path, python: Python) -> None
 
 def test_without_jit_nothing_is_compiled(tmp_path: Path, python: Python) -> None:
     program = (
-        "import impinge; from impinge.geometry import exact; print(type(exact.sign).__name__);"
+        "import impinge; from impinge.geometry.exact import big_integers; print(type(big_integers.sign).__name__);"
         "m = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]); print(impinge.collides(m, m))"
     )
     run = python(program, NUMBA_DISABLE_JIT="1", IMPINGE_CACHE_DIR=str(tmp_path))

@@ -173,9 +173,9 @@ def test_no_mixing_with_a_mesh() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match=r"'vclip' is not one for ConvexPieces: auto, gjk"):
+    with pytest.raises(ValueError, match=r"'vclip' is not one of auto, gjk, which are for ConvexPieces"):
         impinge.collides(GATE, HULL, method="vclip")
-    with pytest.raises(ValueError, match=r"'obb' is not one for ConvexPieces"):
+    with pytest.raises(ValueError, match=r"'obb' is not one of auto, gjk"):
         Pair(GATE, HULL, method="obb")
     with pytest.raises(ValueError, match="b: expected a Mesh, a ConvexHull or ConvexPieces, got str"):
         impinge.distance(GATE, "part.stl")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ import impinge
 from impinge import Mesh, Pair
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box, torus
-from impinge.queries import pair as pair_module
+from impinge.queries.methods import bvh
 
 Floats = NDArray[np.float64]
 
@@ -208,12 +208,12 @@ class PairMachine(RuleBasedStateMachine):
 
 def new_pair(a: Mesh, b: Mesh, front: int) -> Pair:
     """A Pair whose front has this much room at first."""
-    usual = pair_module._FRONT
-    pair_module._FRONT = front
+    usual = bvh._FRONT
+    bvh._FRONT = front
     try:
         return Pair(a, b)
     finally:
-        pair_module._FRONT = usual
+        bvh._FRONT = usual
 
 
 TestPairMachine = PairMachine.TestCase
@@ -435,18 +435,18 @@ def test_two_threads_share_a_pair() -> None:
 def test_a_workspace_that_is_taken_is_no_obstacle() -> None:
     """As if another thread were in the middle of a question."""
     pair = Pair(*BODIES["boxes"])
-    memory = pair._memory.pop()
+    memory = pair._memories.pop()
     check_everything(pair, None, shift(0.9))
-    pair._memory.append(memory)
+    pair._memories.append(memory)
     check_everything(pair, None, shift(0.9))
-    assert len(pair._memory) == 2  # one for each of those who asked at the same time
+    assert len(pair._memories) == 2  # one for each of those who asked at the same time
 
 
 def test_copies_start_anew() -> None:
     pair = Pair(*BODIES["nested solids"])
     pair.collides(None, shift(0.1))
     for other in (copy.copy(pair), pickle.loads(pickle.dumps(pair))):
-        assert other._memory[0] is not pair._memory[0]
+        assert other._memories[0] is not pair._memories[0]
         assert repr(other) == repr(pair)
         assert "solid" in repr(other)
         check_everything(other, None, shift(0.1), verbs="vd")

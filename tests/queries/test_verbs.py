@@ -24,7 +24,7 @@ from impinge.broadphase.choice import broad_phase
 from impinge.lab.hard_input import random_pose
 from impinge.lab.hard_solids import SOLID_FAMILIES, solid_pair
 from impinge.lab.scenes.shapes import box, cylinder, torus
-from impinge.queries.verbs import METHODS
+from impinge.queries.dispatch import MESHES
 
 Floats = NDArray[np.float64]
 UNIT = box(1, 1, 1)
@@ -367,7 +367,7 @@ def test_unknown_method(verb: str) -> None:
         VERBS[verb](UNIT, UNIT, method="quick")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MESHES.methods)
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_method_gives_the_same_answer(verb: str, method: str) -> None:
     assert same(VERBS[verb](UNIT, TETRAHEDRON, shift(0.5), method=method), VERBS[verb](UNIT, TETRAHEDRON, shift(0.5)))
@@ -407,7 +407,7 @@ def test_trees_and_brute_force_agree_on_hard_solids(family: str) -> None:
 
 
 @pytest.mark.nojit_slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MESHES.methods)
 @pytest.mark.parametrize("verb", VERBS)
 def test_workers_and_methods_give_the_same_bits(verb: str, method: str) -> None:
     ring = torus(1.0, 0.35, 12, 8)
@@ -420,7 +420,7 @@ def test_workers_and_methods_give_the_same_bits(verb: str, method: str) -> None:
 # ------------------------------------------------------------------- parts of large sets
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MESHES.methods)
 def test_max_contacts(method: str) -> None:
     poses = np.array([shift(5), shift(0.5, 0.25, 0.125), shift(0.25, 0.25)])
     everything = impinge.contacts(UNIT, UNIT, None, poses, method=method)

@@ -56,9 +56,9 @@ def _compile_trees() -> None:
 
 
 def _compile_construction() -> None:
-    from impinge.queries.methods.bvh import TreeMethod
+    from impinge.queries.contact_columns import constructed
 
-    TreeMethod(_TETRAHEDRON, _TETRAHEDRON).constructed(_AT_REST, _AT_REST, _SAME_FACE)
+    constructed(_TETRAHEDRON, _TETRAHEDRON, _AT_REST, _AT_REST, _SAME_FACE)
 
 
 def _compile_solids() -> None:

@@ -112,16 +112,11 @@ class TreeSearch:
     def _prepare(self, a: Handle, b: Handle, work: Workspace | None) -> None:
         self._a = a
         self._b = b
-        self._own_work = work
+        self.work = work
         self.statistics = Statistics(0, 0, 0)
 
-    @property
-    def triangles_b(self) -> int:
-        """Of the second tree: the numbers of contacts are made with it."""
-        return self._b.triangles
-
     def _workspace(self) -> Workspace:
-        work = self._own_work or own_workspace()
+        work = self.work or own_workspace()
         work.begin(self._a.stack + self._b.stack)
         work.allow(AT_ONCE)
         return work

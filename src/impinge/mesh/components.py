@@ -12,20 +12,20 @@ from impinge.mesh.mesh import Mesh
 from impinge.mesh.topology import merged_vertices
 
 
-class Pieces(NamedTuple):
-    """The pieces of a mesh."""
+class Components(NamedTuple):
+    """The connected components of a mesh."""
 
     face: NDArray[np.int64]
-    """One face of each piece."""
+    """One face of each."""
     label: NDArray[np.int32]
-    """The piece of each face."""
+    """The component of each face."""
     hollow: Bools
-    """Whether all faces of a piece come in pairs, so that it encloses nothing."""
+    """Whether all faces of a component come in pairs, so that it encloses nothing."""
 
 
-def pieces_of(mesh: Mesh) -> Pieces:
+def components_of(mesh: Mesh) -> Components:
     face = np.unique(mesh.components, return_index=True)[1]
-    return Pieces(face, mesh.components, _hollow(mesh))
+    return Components(face, mesh.components, _hollow(mesh))
 
 
 def _hollow(mesh: Mesh) -> Bools:

@@ -15,22 +15,23 @@ Owner = TypeVar("Owner", bound="Memo")
 class Memo:
     """A body with a cache, which is filled by the layers that know what to derive from it."""
 
-    __slots__ = ("_lock", "_memo")
+    __slots__ = ("_lock", "derived")
 
-    _memo: dict[Hashable, Any]
+    derived: dict[Hashable, Any]
+    """What was derived so far, where the call of ``memo`` would cost too much; not to be changed."""
     _lock: threading.RLock
 
     def _start_memo(self) -> None:
-        object.__setattr__(self, "_memo", {})
+        object.__setattr__(self, "derived", {})
         object.__setattr__(self, "_lock", threading.RLock())
 
     def memo(self: Owner, key: Hashable, make: Callable[[Owner], Derived]) -> Derived:
         """What was derived from this body under ``key``, made at the first request, once for all threads."""
         try:
-            return self._memo[key]  # type: ignore[no-any-return]
+            return self.derived[key]  # type: ignore[no-any-return]
         except KeyError:
             pass
         with self._lock:
-            if key not in self._memo:
-                self._memo[key] = default_float_errors(make)(self)
-            return self._memo[key]  # type: ignore[no-any-return]
+            if key not in self.derived:
+                self.derived[key] = default_float_errors(make)(self)
+            return self.derived[key]  # type: ignore[no-any-return]

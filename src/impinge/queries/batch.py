@@ -1,8 +1,8 @@
-"""Two bodies and their poses: checked, broadcast, shared out to threads; and results given their shape again."""
+"""Batch: poses of two bodies, checked, broadcast and shared out to threads; and results given their shape again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, shown
 from impinge.bodies import Body, require_body
+from impinge.convex.search import NotRigid
 from impinge.geometry.pose import as_pose
 from impinge.kernels.interruptible import in_threads
-from impinge.queries.methods.method import ContactColumns
-from impinge.results import Contacts, Distance
 
 Result = TypeVar("Result")
 
@@ -52,6 +51,7 @@ class Batch:
             raise ValueError(
                 f"pose_a {first.shape} and pose_b {second.shape} do not broadcast against each other"
             ) from error
+        self._given = pose_a, pose_b
         self.poses_a = _flattened(first, self.shape)
         self.poses_b = _flattened(second, self.shape)
         if workers == 1 or in_one:
@@ -64,9 +64,14 @@ class Batch:
 
     def run(self, task: Callable[[Floats, Floats], Result]) -> list[Result]:
         """task(poses_a, poses_b) for consecutive parts of the batch, one for each worker."""
-        if len(self._parts) == 1:
-            return [task(self.poses_a, self.poses_b)]
-        return in_threads([partial(task, self.poses_a[part], self.poses_b[part]) for part in self._parts])
+        try:
+            if len(self._parts) == 1:
+                return [task(self.poses_a, self.poses_b)]
+            return in_threads([partial(task, self.poses_a[part], self.poses_b[part]) for part in self._parts])
+        except NotRigid:
+            for pose, name in zip(self._given, ("pose_a", "pose_b"), strict=True):
+                as_pose(pose, name)  # raises the error that names the pose
+            raise
 
     def shaped(self, values: NDArray[Any]) -> Any:
         """The flat results with the leading shape of the poses; scalars for a single pose."""
@@ -77,40 +82,3 @@ class Batch:
 def _flattened(poses: Floats, shape: tuple[int, ...]) -> Floats:
     # Always an array of our own: a read-only one would be another type, and compiled for apart.
     return np.array(np.broadcast_to(poses, (*shape, 4, 4)), order="C").reshape(-1, 4, 4)
-
-
-def gathered(batch: Batch, parts: Sequence[ContactColumns], most: int | None = None) -> Contacts:
-    """The contacts of all parts of a batch, or as many as are wanted."""
-    for start, (pairs, _, _) in zip(batch.starts, parts, strict=False):
-        if start:
-            pairs[:, 0] += start
-    columns = parts[0] if len(parts) == 1 else tuple(map(np.concatenate, zip(*parts, strict=True)))
-    if most is not None and len(columns[0]) > most:
-        return contacts_of((columns[0][:most], columns[1][:most], columns[2][:most]), batch.shape, complete=False)
-    return contacts_of((columns[0], columns[1], columns[2]), batch.shape)
-
-
-def contacts_of(columns: ContactColumns, shape: tuple[int, ...], complete: bool = True) -> Contacts:
-    pairs, segments, normals = columns
-    return Contacts(
-        pose=pairs[:, 0].copy(),
-        face_a=pairs[:, 1].astype(np.int32),
-        face_b=pairs[:, 2].astype(np.int32),
-        segments=segments,
-        normal=normals,
-        kind=pairs[:, 3].astype(np.int8),
-        shape=shape,
-        complete=complete,
-    )
-
-
-def located(batch: Batch, parts: Sequence[tuple[Floats, Floats, NDArray[np.int32]]]) -> Distance:
-    """The distances of all parts of a batch."""
-    values, points, faces = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-    return Distance(
-        value=batch.shaped(values),
-        point_a=batch.shaped(points[:, 0].copy()),
-        point_b=batch.shaped(points[:, 1].copy()),
-        face_a=batch.shaped(faces[:, 0].copy()),
-        face_b=batch.shaped(faces[:, 1].copy()),
-    )

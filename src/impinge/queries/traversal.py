@@ -14,8 +14,8 @@ from impinge.bvh.answers import UNFINISHED
 from impinge.bvh.search import Statistics, contact_columns, handle_of
 from impinge.bvh.workspace import BEST, FACE_A, FACE_B, FOUND, POINTS, Workspace
 from impinge.mesh.mesh import Mesh
-from impinge.queries.batch import Batch, contacts_of
-from impinge.queries.verbs import method_of
+from impinge.queries.batch import Batch
+from impinge.queries.contact_columns import common_points, constructed, contacts_of
 from impinge.results import Contacts, Distance
 
 # Comparisons between two looks at the clock: some 50 us.
@@ -57,7 +57,7 @@ class Traversal:
         self.question = question
         self.done = False
         """Whether the question is answered."""
-        self._method = method_of(a, b, "obb")
+        self._meshes = a, b
         self._a = handle_of(a)
         self._b = handle_of(b)
         self._work = Workspace()
@@ -108,7 +108,7 @@ class Traversal:
         self._must_be_about("contacts")
         pairs = contact_columns(self._a, self._b, 0, np.concatenate([*self._keys.values()]))
         work = self._work
-        return contacts_of(self._method.constructed(work.poses[:1], work.poses[1:], pairs), (), self.done)
+        return contacts_of(constructed(*self._meshes, work.poses[:1], work.poses[1:], pairs), (), self.done)
 
     @property
     def upper(self) -> float:
@@ -135,7 +135,7 @@ class Traversal:
         faces = np.array([self._a.order[work.counters[FACE_A]], self._b.order[work.counters[FACE_B]]])
         if self.upper == 0.0:
             where = np.zeros(1, dtype=np.int64)
-            point = self._method.common_points(work.poses[:1], work.poses[1:], where, faces[None])[0]
+            point = common_points(*self._meshes, work.poses[:1], work.poses[1:], where, faces[None])[0]
             return Distance(np.float64(0.0), point, point.copy(), faces[0], faces[1])
         points = work.numbers[POINTS : POINTS + 6].reshape(2, 3).copy()
         return Distance(np.float64(self.upper), points[0], points[1], faces[0], faces[1])

@@ -1,57 +1,38 @@
 """The verbs: collides, contacts, contact_stream, distance, closer_than, penetration, relation.
 
-Poses are (..., 4, 4), broadcast against each other; every result has the leading shape.  A
-single pose is a batch of one.  With ``workers=n`` a batch is shared out to n threads; the
-result is the same, bit for bit.
+Poses are (..., 4, 4), broadcast against each other; every result has the leading shape.  A single pose is a batch of
+one.  With ``workers=n`` a batch is shared out to n threads; the result is the same, bit for bit.
+
+Each verb chooses a method by the types of the bodies (``queries.dispatch``), tries its way for a single pose, and
+otherwise evaluates a batch (``queries.evaluate``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import as_clearance, as_count, shown
-from impinge.bodies import Body, as_meshes, require_body
-from impinge.bvh.pieces.convex_pieces import ConvexPieces
+from impinge.bodies import Body, as_meshes
 from impinge.bvh.search import search_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.errors import Unsupported
-from impinge.mesh.mesh import Mesh
-from impinge.queries import quick
-from impinge.queries.batch import Batch, gathered, located
-from impinge.queries.methods import hulls
-from impinge.queries.methods import pieces as pieces_method
-from impinge.queries.methods.hulls import CONVEX_METHODS
-from impinge.queries.methods.method import Method
-from impinge.queries.methods.pieces import as_pieces
-from impinge.queries.quick import TREE_METHODS
+from impinge.queries import evaluate
+from impinge.queries.batch import Batch
+from impinge.queries.contact_columns import constructed, contacts_of
+from impinge.queries.dispatch import direct, route
+from impinge.queries.method import MethodName
 from impinge.results import Contacts, Distance, Penetration, Relation, RelationKind
 
-METHODS = (*TREE_METHODS, "incremental", "brute")
+_ONE = 1
+"""The usual number of workers; that it is the same object is quickly seen."""
 
-
-def method_of(a: Mesh, b: Mesh, method: str) -> Method:
-    """Who answers the questions about two meshes."""
-    if not isinstance(method, str):
-        raise ValueError(f"method is {shown(method)}; it must be a string, one of {', '.join(METHODS)}")
-    if method in TREE_METHODS:
-        from impinge.queries.methods.bvh import TreeMethod
-
-        return TreeMethod(a, b)
-    if method == "incremental":
-        from impinge.queries.methods.incremental import IncrementalMethod
-
-        return IncrementalMethod(a, b)
-    if method == "brute":
-        from impinge.queries.methods.brute_force import BruteForce
-
-        return BruteForce(a, b)
-    if method in CONVEX_METHODS:
-        raise ValueError(f"method {method!r} is for two convex hulls, impinge.ConvexHull(mesh)")
-    raise ValueError(f"method {method!r} is not one of {', '.join(METHODS)}")
+_COLLIDES, _CLOSER_THAN, _DISTANCE, _CONTACTS = map(direct, ("collides", "closer_than", "distance", "contacts"))
 
 
 def collides(
@@ -60,30 +41,58 @@ def collides(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
 ) -> np.bool_ | NDArray[np.bool_]:
-    """Whether the bodies have a common point; touching counts, and a solid counts its inside.
+    """Whether two bodies have a common point, exactly.
 
-    >>> from impinge.lab.scenes.shapes import box
+    Touching counts as colliding, and a solid counts its inside.
+
+    Parameters
+    ----------
+    a, b : Mesh, ConvexHull or ConvexPieces
+        The bodies.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        For meshes "auto" and "obb" (trees of oriented boxes), "incremental" (hierarchical sweep and prune) or
+        "brute" (all pairs of triangles); for convex hulls "auto", "gjk", "vclip" or "lin-canny"; for convex pieces
+        "auto" or "gjk".  All give the same answer.
+    workers : int
+        Threads that share a batch of poses.
+
+    Returns
+    -------
+    bool or array of bool
+        An answer for each pose.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, poses do not broadcast, or the method is not one for these bodies.
+    Unsupported
+        A mesh and convex pieces have no method in common.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
     >>> lift = np.eye(4)
     >>> lift[2, 3] = 1.0
-    >>> bool(collides(box(1, 1, 1), box(1, 1, 1), pose_b=lift))
+    >>> bool(impinge.collides(cube, cube, pose_b=lift))  # face on face
     True
+    >>> path = np.tile(np.eye(4), (3, 1, 1))
+    >>> path[:, 0, 3] = [0.5, 1.0, 1.5]
+    >>> impinge.collides(cube, cube, pose_b=path).tolist()
+    [True, True, False]
     """
-    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-        return hulls.collides(a, b, pose_a, pose_b, method, workers)
-    if type(a) is not Mesh or type(b) is not Mesh:
-        if pair := as_pieces(a, b):
-            return pieces_method.collides(*pair, pose_a, pose_b, method, workers)
-        a, b = as_meshes(a, b)
-    if who := quick.ready(a, b, method, workers):
-        answer = quick.collides(who, pose_a, pose_b, a.solid or b.solid)
-        if answer is not None:
-            return answer
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(batch.run(method_of(a, b, method).collides)))
-    return answers
+    try:
+        chosen = _COLLIDES[type(a), type(b), method]
+    except (KeyError, TypeError):  # the latter: a method that cannot be hashed
+        chosen, a, b = route("collides", a, b, method)
+    if workers is _ONE and (answer := chosen.collides_once(a, b, None, pose_a, pose_b)) is not None:
+        return answer
+    return evaluate.collides(chosen, a, b, None, pose_a, pose_b, workers)
 
 
 def contacts(
@@ -92,25 +101,58 @@ def contacts(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
     max_contacts: int | None = None,
 ) -> Contacts:
-    """All pairs of triangles that meet, with the segments, normals and kinds of their contacts.
+    """All pairs of triangles that intersect, with the segments, normals and kinds of their contacts.
 
-    Convex hulls take part as the meshes of their faces, ``hull.mesh``.  A solid inside another without touching it has
-    no contacts.  ``max_contacts`` keeps the result small: where there are more, ``complete`` is False, and which ones
-    are left out is not specified (but always the same).
+    The set is that of exact arithmetic.  A solid inside another without touching it has no contacts.
+
+    Parameters
+    ----------
+    a, b : Mesh or ConvexHull
+        The bodies; a hull takes part as the mesh of its faces, ``hull.mesh``.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        "auto", "obb", "incremental" or "brute", see `collides`.
+    workers : int
+        Threads that share a batch of poses.
+    max_contacts : int, optional
+        Keeps the result small: where there are more, ``complete`` is False, and which ones are left out is not
+        specified (but always the same).
+
+    Returns
+    -------
+    Contacts
+        Sorted by pose, face of a, face of b.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, poses do not broadcast, or a parameter is out of range.
+    Unsupported
+        A body of convex pieces has no triangles.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> shift = np.eye(4)
+    >>> shift[:3, 3] = 0.5
+    >>> found = impinge.contacts(cube, cube, pose_b=shift)
+    >>> found.complete, len(found) > 0, bool((found.kind == impinge.ContactKind.CROSSING).any())
+    (True, True, True)
     """
     most = as_count(max_contacts, "max_contacts")
-    a, b = as_meshes(a, b)
-    if most is None and (who := quick.ready(a, b, method, workers)):
-        found = quick.contacts(who, method_of(a, b, method), pose_a, pose_b)
-        if found is not None:
-            return found
-    # Which contacts are left out must not depend on how the poses are shared out.
-    batch = Batch(a, b, pose_a, pose_b, workers, in_one=most is not None)
-    return gathered(batch, batch.run(partial(method_of(a, b, method).contacts, most=most)), most)
+    try:
+        chosen = _CONTACTS[type(a), type(b), method]
+    except (KeyError, TypeError):
+        chosen, a, b = route("contacts", a, b, method)
+    if workers is _ONE and most is None and (found := chosen.contacts_once(a, b, None, pose_a, pose_b)) is not None:
+        return found
+    return evaluate.contacts(chosen, a, b, None, most, pose_a, pose_b, workers)
 
 
 def contact_stream(
@@ -118,15 +160,36 @@ def contact_stream(
 ) -> Iterator[Contacts]:
     """All contacts in parts of some ten thousand, in no particular order: for sets that do not fit into memory.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> sum(len(part) for part in contact_stream(box(1, 1, 1), box(1, 1, 1)))
+    Parameters
+    ----------
+    a, b : Mesh or ConvexHull
+        The bodies; a hull takes part as the mesh of its faces.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+
+    Yields
+    ------
+    Contacts
+        Some of the contacts, sorted in themselves.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, or poses do not broadcast.
+    Unsupported
+        A body of convex pieces has no triangles.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> sum(len(part) for part in impinge.contact_stream(cube, cube))
     108
     """
-    a, b = as_meshes(a, b)
-    batch = Batch(a, b, pose_a, pose_b)
-    method = method_of(a, b, "obb")
-    for pairs in search_of(a, b).contact_parts(batch.poses_a, batch.poses_b):
-        yield gathered(batch, [method.constructed(batch.poses_a, batch.poses_b, pairs)])
+    mesh_a, mesh_b = as_meshes(a, b)
+    batch = Batch(mesh_a, mesh_b, pose_a, pose_b)
+    for pairs in search_of(mesh_a, mesh_b).contact_parts(batch.poses_a, batch.poses_b):
+        yield contacts_of(constructed(mesh_a, mesh_b, batch.poses_a, batch.poses_b, pairs), batch.shape)
 
 
 def distance(
@@ -135,23 +198,66 @@ def distance(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
 ) -> Distance:
-    """The smallest distance of the bodies and two points that have it; 0 exactly where they collide."""
-    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-        return hulls.distance(a, b, pose_a, pose_b, method, workers)
-    if type(a) is not Mesh or type(b) is not Mesh:
-        if pair := as_pieces(a, b):
-            return pieces_method.distance(*pair, pose_a, pose_b, method, workers)
-        mixed = distance(*as_meshes(a, b), pose_a, pose_b, method=method, workers=workers)
-        return hulls.with_faces_of_hulls(mixed, a, b)
-    if who := quick.ready(a, b, method, workers):
-        found = quick.distance(who, method_of(a, b, method), pose_a, pose_b, a.solid or b.solid)
-        if found is not None:
-            return found
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    return located(batch, batch.run(method_of(a, b, method).distance))
+    """The smallest distance of two bodies and two witness points that have it; 0 exactly where they collide.
+
+    Parameters
+    ----------
+    a, b : Mesh, ConvexHull or ConvexPieces
+        The bodies.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        See `collides`.
+    workers : int
+        Threads that share a batch of poses.
+
+    Returns
+    -------
+    Distance
+        Value, witness points and faces for each pose; for convex bodies the nearest features too.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, poses do not broadcast, or the method is not one for these bodies.
+    Unsupported
+        A mesh and convex pieces have no method in common.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> aside = np.eye(4)
+    >>> aside[0, 3] = 1.5
+    >>> found = impinge.distance(cube, cube, pose_b=aside)
+    >>> float(found.value), float(found.point_a[0]), float(found.point_b[0])
+    (0.5, 0.5, 1.0)
+    """
+    try:
+        chosen = _DISTANCE[type(a), type(b), method]
+    except (KeyError, TypeError):
+        chosen, body_a, body_b = route("distance", a, b, method)
+        if body_a is not a or body_b is not b:
+            found = distance(body_a, body_b, pose_a, pose_b, method=method, workers=workers)
+            return with_faces_of_hulls(found, a, b)
+    if workers is _ONE and (single := chosen.distance_once(a, b, None, pose_a, pose_b)) is not None:
+        return single
+    return evaluate.distance(chosen, a, b, None, pose_a, pose_b, workers)
+
+
+def with_faces_of_hulls(found: Distance, a: Body, b: Body) -> Distance:
+    """A distance between meshes, where one stood for a hull: its triangles become faces of the hull."""
+    return replace(found, face_a=_face_of_hull(found.face_a, a), face_b=_face_of_hull(found.face_b, b))
+
+
+def _face_of_hull(face: Any, body: Body) -> Any:
+    if not isinstance(body, ConvexHull):
+        return face
+    faces = body.mesh.polygon if body.dimension > 1 else np.full(1, -1, dtype=np.int32)
+    return np.where(face < 0, np.int32(-1), faces[face])[()]
 
 
 def closer_than(
@@ -161,26 +267,54 @@ def closer_than(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
 ) -> np.bool_ | NDArray[np.bool_]:
-    """Whether the distance of the bodies is at most the clearance; exact."""
+    """Whether the distance of two bodies is at most the clearance, exactly.
+
+    Parameters
+    ----------
+    a, b : Mesh, ConvexHull or ConvexPieces
+        The bodies.
+    clearance : float
+        In the unit of the bodies, 0 or more.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        See `collides`.
+    workers : int
+        Threads that share a batch of poses.
+
+    Returns
+    -------
+    bool or array of bool
+        An answer for each pose.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, poses do not broadcast, the clearance is negative or not finite, or the method is not one
+        for these bodies.
+    Unsupported
+        A mesh and convex pieces have no method in common.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> aside = np.eye(4)
+    >>> aside[0, 3] = 1.5
+    >>> bool(impinge.closer_than(cube, cube, 0.5, pose_b=aside))
+    True
+    """
     limit = as_clearance(clearance)
-    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-        return hulls.closer_than(a, b, limit, pose_a, pose_b, method, workers)
-    if type(a) is not Mesh or type(b) is not Mesh:
-        if pair := as_pieces(a, b):
-            return pieces_method.closer_than(*pair, limit, pose_a, pose_b, method, workers)
-        a, b = as_meshes(a, b)
-    if who := quick.ready(a, b, method, workers):
-        answer = quick.closer_than(who, limit, pose_a, pose_b, a.solid or b.solid)
-        if answer is not None:
-            return answer
-    batch = Batch(a, b, pose_a, pose_b, workers)
-    answers: NDArray[np.bool_] = batch.shaped(
-        np.concatenate(batch.run(partial(method_of(a, b, method).closer_than, limit)))
-    )
-    return answers
+    try:
+        chosen = _CLOSER_THAN[type(a), type(b), method]
+    except (KeyError, TypeError):
+        chosen, a, b = route("closer_than", a, b, method)
+    if workers is _ONE and (answer := chosen.closer_than_once(a, b, None, limit, pose_a, pose_b)) is not None:
+        return answer
+    return evaluate.closer_than(chosen, a, b, None, limit, pose_a, pose_b, workers)
 
 
 def penetration(
@@ -189,25 +323,47 @@ def penetration(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
 ) -> Penetration:
     """How deep two convex hulls are in each other, the shortest way out, and the deepest points.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> cube, aside = ConvexHull(box(1, 1, 1)), np.eye(4)
+    The depth is the distance of the origin from the boundary of the Minkowski difference, by EPA.
+
+    Parameters
+    ----------
+    a, b : ConvexHull
+        The bodies.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        How it is found out where the hulls are apart: "auto", "gjk", "vclip" or "lin-canny".
+    workers : int
+        Threads that share a batch of poses.
+
+    Returns
+    -------
+    Penetration
+        Depth with certain bounds, direction from b to a, and points for each pose; depth 0 where hulls are apart.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, poses do not broadcast, or the method is not one for convex hulls.
+    Unsupported
+        One of the bodies is not a convex hull.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube, aside = impinge.ConvexHull(impinge.shapes.box(1, 1, 1)), np.eye(4)
     >>> aside[0, 3] = 0.75
-    >>> found = penetration(cube, cube, None, aside)
+    >>> found = impinge.penetration(cube, cube, None, aside)
     >>> float(found.depth), found.direction.tolist()
     (0.25, [-1.0, 0.0, 0.0])
     """
-    if isinstance(a, ConvexHull) and isinstance(b, ConvexHull):
-        return hulls.penetration(a, b, pose_a, pose_b, method, workers)
-    name, body = ("b", b) if isinstance(a, ConvexHull) else ("a", a)
-    require_body(body, name)
-    if isinstance(body, ConvexPieces):
-        raise Unsupported(f"penetration: {name} is ConvexPieces; it is defined for convex hulls, as {name}.pieces are")
-    raise Unsupported(f"penetration: {name} is a mesh; it is defined for convex hulls, impinge.ConvexHull({name})")
+    chosen, one, other = route("penetration", a, b, method)
+    return evaluate.penetration(chosen, one, other, None, pose_a, pose_b, workers)
 
 
 def relation(
@@ -216,22 +372,52 @@ def relation(
     pose_a: ArrayLike | None = None,
     pose_b: ArrayLike | None = None,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     workers: int = 1,
     contacts: Contacts | None = None,
 ) -> Relation:
     """How two closed meshes lie to each other as solids: apart, touching, overlapping, nested or equal.
 
-    ``contacts`` are all contacts of these bodies in these poses, for those who have them: they are not sought again.
+    Parameters
+    ----------
+    a, b : Mesh or ConvexHull
+        Closed surfaces; a hull takes part as the mesh of its faces.
+    pose_a, pose_b : array_like, shape (..., 4, 4), optional
+        Rigid poses, broadcast against each other; the identity if not given.
+    method : str
+        "auto", "obb", "incremental" or "brute", see `collides`.
+    workers : int
+        Threads that share a batch of poses.
+    contacts : Contacts, optional
+        All contacts of these bodies in these poses, for those who have them: they are not sought again.
+
+    Returns
+    -------
+    Relation
+        The kind for each pose, and whether the surfaces touch.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, or poses do not broadcast.
+    Unsupported
+        One of the meshes is open, or a body of convex pieces.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> small, large = impinge.shapes.box(1, 1, 1), impinge.shapes.box(3, 3, 3)
+    >>> impinge.relation(small, large).kind.name
+    'A_INSIDE_B'
     """
-    a, b = as_meshes(a, b)
+    chosen, mesh_a, mesh_b = route("relation", a, b, method)
     if contacts is not None and not isinstance(contacts, Contacts):
         raise ValueError(f"contacts: expected those that impinge.contacts has found, got {shown(contacts)}")
-    batch = Batch(a, b, pose_a, pose_b, workers, in_one=contacts is not None)
-    for mesh, name in ((a, "a"), (b, "b")):
+    batch = Batch(mesh_a, mesh_b, pose_a, pose_b, workers, in_one=contacts is not None)
+    for mesh, name in ((mesh_a, "a"), (mesh_b, "b")):
         if not mesh.is_closed:
             raise Unsupported(f"relation: {name} is an open mesh, which has no inside (see {name}.diagnose())")
-    ask = method_of(a, b, method).relation
+    ask = chosen(mesh_a, mesh_b).relation
     if contacts is not None:
         columns = (contacts.pose, contacts.face_a, contacts.face_b, contacts.kind)
         ask = partial(ask, pairs=np.stack(columns, axis=1).astype(np.int64))

@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Bools
 from impinge.broadphase.pair_keys import Keys
-from impinge.queries.batch import contacts_of
-from impinge.queries.methods.method import ContactColumns
+from impinge.queries.contact_columns import NO_CONTACTS, contacts_of
+from impinge.queries.method import ContactColumns
 from impinge.results import Contacts
-
-NO_CONTACTS: ContactColumns = np.empty((0, 4), dtype=np.int64), np.empty((0, 2, 3)), np.empty((0, 3))
 
 
 class ContactStore:
@@ -30,7 +28,7 @@ class ContactStore:
         self._keys = merged[order]
         numbers, segments, normals = self._columns
         more_numbers, more_segments, more_normals = columns
-        self._columns = (
+        self._columns = ContactColumns(
             np.concatenate([numbers, more_numbers])[order],
             np.concatenate([segments, more_segments])[order],
             np.concatenate([normals, more_normals])[order],
@@ -51,4 +49,4 @@ class ContactStore:
 def _taken(columns: ContactColumns, which: Bools | NDArray[np.intp] | slice) -> ContactColumns:
     """A copy of some rows."""
     numbers, segments, normals = columns
-    return numbers[which].copy(), segments[which].copy(), normals[which].copy()
+    return ContactColumns(numbers[which].copy(), segments[which].copy(), normals[which].copy())

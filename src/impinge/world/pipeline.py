@@ -25,9 +25,10 @@ from impinge.bvh.answers import APART, MEETING
 from impinge.convex.workspace import CLOSER_THAN, DISTANCE
 from impinge.geometry.float_errors import default_float_errors
 from impinge.queries import verbs
+from impinge.queries.contact_columns import NO_CONTACTS
 from impinge.results import Distance
 from impinge.world.candidates import Candidates
-from impinge.world.contact_store import NO_CONTACTS, ContactStore
+from impinge.world.contact_store import ContactStore
 from impinge.world.filters import Filters
 from impinge.world.frame import Frame, FrameStatistics
 from impinge.world.objects import Objects

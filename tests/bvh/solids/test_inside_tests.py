@@ -64,7 +64,7 @@ def check_parts(a: impinge.Mesh, b: impinge.Mesh, poses_a: Floats, poses_b: Floa
         faces = np.unique(labels, return_index=True)[1]
         free = np.ones((len(poses_a), len(faces)), dtype=np.bool_)
         free[pairs[:, 0], labels[pairs[:, 1 + side]]] = False
-        expected = referee.pieces_inside(side, poses_a, poses_b, free)
+        expected = referee.components_inside(side, poses_a, poses_b, free)
         found = through_trees.pieces_inside(side, faces, poses_a, poses_b, free)
         np.testing.assert_array_equal(found, expected)
     cells, expected_cells = np.zeros((2, len(poses_a)), dtype=np.int64)

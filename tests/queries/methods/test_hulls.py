@@ -17,7 +17,7 @@ from impinge import ConvexHull, FeatureKind, Mesh, Pair, Unsupported
 from impinge.geometry.pose import posed_vertices
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box, torus
-from impinge.queries.methods.hulls import CONVEX_METHODS
+from impinge.queries.dispatch import HULLS
 
 Floats = NDArray[np.float64]
 CUBE = ConvexHull(box(1, 1, 1))
@@ -40,7 +40,7 @@ def poses(seed: int, count: int, reach: float = 2.0) -> Floats:
     return np.array([random_pose(rng, reach) for _ in range(count)])
 
 
-@pytest.mark.parametrize("method", CONVEX_METHODS)
+@pytest.mark.parametrize("method", HULLS.methods)
 def test_the_truth_table_for_solids(method: str) -> None:
     def ask(b: ConvexHull, pose: Floats) -> tuple[bool, float]:
         found = impinge.distance(CUBE, b, None, pose, method=method)
@@ -54,7 +54,7 @@ def test_the_truth_table_for_solids(method: str) -> None:
     assert ask(CUBE, np.eye(4)) == (True, 0.0)
 
 
-@pytest.mark.parametrize("method", CONVEX_METHODS)
+@pytest.mark.parametrize("method", HULLS.methods)
 def test_batches_are_single_questions_bit_for_bit(method: str) -> None:
     a, b = ball(1), ball(2)
     first, second = poses(3, 24).reshape(4, 6, 4, 4), poses(4, 6)
@@ -80,7 +80,7 @@ def test_batches_are_single_questions_bit_for_bit(method: str) -> None:
             assert impinge.closer_than(a, b, 0.5, first[i, j], second[j], method=method) == near[i, j]
 
 
-@pytest.mark.parametrize("method", CONVEX_METHODS)
+@pytest.mark.parametrize("method", HULLS.methods)
 def test_features_carry_the_points(method: str) -> None:
     a, b = ball(5, 20), CUBE
     at_a, at_b = poses(6, 60, 3.0), poses(7, 60, 3.0)
@@ -124,7 +124,7 @@ def test_workers_and_threads_change_nothing() -> None:
     assert (np.array(values) == alone.value).all()
 
 
-@pytest.mark.parametrize("method", CONVEX_METHODS)
+@pytest.mark.parametrize("method", HULLS.methods)
 def test_pair_remembers_without_a_change(method: str) -> None:
     a, b = ball(11), ball(12)
     path = np.tile(np.eye(4), (200, 1, 1))
@@ -147,7 +147,7 @@ def test_a_kept_plane_answers_most_of_a_path() -> None:
     path = np.tile(np.eye(4), (100, 1, 1))
     path[:, :3, 3] = np.linspace((2.5, 0.0, 0.0), (2.1, 0.4, 0.0), 100)
     assert not pair.collides(None, path).any()
-    assert pair.effort.gjk_steps <= 10
+    assert pair.statistics.effort.gjk_steps <= 10
 
 
 def test_statistics_of_a_pair_of_hulls() -> None:
@@ -155,7 +155,7 @@ def test_statistics_of_a_pair_of_hulls() -> None:
     assert (pair.statistics.box_tests, pair.statistics.triangle_tests, pair.statistics.contacts) == (0, 0, 0)
     before = pair.statistics.effort.gjk_steps
     pair.collides(None, shifted(3.0, 1.0, 0.5))
-    assert pair.statistics.effort == pair.effort
+    assert pair.statistics.effort == pair.statistics.effort
     assert pair.statistics.effort.gjk_steps > before
 
 
@@ -259,9 +259,11 @@ def test_hulls_without_volume(points: list[list[float]]) -> None:
 
 def test_errors_name_the_place() -> None:
     mesh = box(1, 1, 1)
-    with pytest.raises(ValueError, match="method 'obb' is not one for convex hulls"):
+    with pytest.raises(ValueError, match="method 'obb' is not one of auto, gjk, vclip, lin-canny"):
         impinge.collides(CUBE, CUBE, method="obb")
-    with pytest.raises(ValueError, match="method 'gjk' is for two convex hulls"):
+    with pytest.raises(
+        ValueError, match="method 'gjk' is not one of auto, obb, incremental, brute, .*two convex hulls"
+    ):
         impinge.distance(mesh, CUBE, method="gjk")
     with pytest.raises(ValueError, match="method 'obb' of a Pair of hulls"):
         Pair(CUBE, CUBE, "obb")

@@ -24,11 +24,12 @@ from rich.table import Table
 
 import impinge
 from impinge.arrays import Bools, Floats
-from impinge.convex.search import METHODS, effort, own_workspace
+from impinge.convex.search import effort, own_workspace
 from impinge.lab import convex_oracle
 from impinge.lab.bench.timing import machine
 from impinge.lab.bench.tracker_accuracy import LARGE, distance_error, measure, table_of_errors
 from impinge.lab.hard_polytopes import FAMILIES, Encounter
+from impinge.queries.method import MethodName
 from impinge.results import Distance
 
 POSES = 192
@@ -37,6 +38,7 @@ MOST_VERTICES = 60
 TOLERATED_ULPS = 8.0
 """Of the largest posed coordinate: what a distance may be off."""
 
+METHODS: tuple[MethodName, ...] = ("gjk", "vclip", "lin-canny")
 _SHOWN = 5
 _SAY_EVERY = 20.0
 _WIDTH = 170
@@ -95,7 +97,7 @@ def check(count: Count, met: Encounter, clearance: float, where: str) -> Floats:
             np.asarray(pair.closer_than(clearance, *asked)),
             np.asarray(pair.closer_than(0.0, *asked)),
         )
-        _add_effort(count, pair.effort)  # type: ignore[attr-defined]
+        _add_effort(count, pair.statistics.effort)  # type: ignore[attr-defined]
     values = np.asarray(next(iter(answers.values()))[0].value)
     count.configurations += len(values)
     count.meeting += int((values == 0.0).sum())

@@ -26,8 +26,9 @@ from impinge.lab.papers.features_passed import features_passed
 from impinge.lab.papers.printing import say, titled_console, verdict
 from impinge.lab.scenes.polytopes import icosphere
 from impinge.lab.scenes.poses import poses, turns
+from impinge.queries.method import MethodName
 
-METHODS = ("lin-canny", "vclip", "gjk")
+METHODS: tuple[MethodName, ...] = ("lin-canny", "vclip", "gjk")
 TRACKERS = ("lin-canny", "vclip")
 SUBDIVISIONS = (2, 3, 4, 5)
 DEGREES = tuple(range(1, 21))

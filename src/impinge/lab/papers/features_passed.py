@@ -17,9 +17,9 @@ def features_passed(pair: impinge.Pair, path_a: Floats | None, path_b: Floats | 
     path = path_a if path_a is not None else path_b
     assert path is not None
     hulls.distance(_first(path_a), _first(path_b))
-    before = hulls.effort
+    before = hulls.statistics.effort
     hulls.distance(path_a, path_b)
-    after = hulls.effort
+    after = hulls.statistics.effort
     if hulls.method == "gjk":
         return int(after.gjk_steps - before.gjk_steps)
     # V-Clip counts the test that tells that the features are still the nearest ones, Lin-Canny does not.

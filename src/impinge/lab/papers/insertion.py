@@ -27,11 +27,12 @@ from impinge.lab.papers.critical_points import Missed, compare
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes.screw import COARSE, FINE, Screw, screw
 from impinge.mesh.mesh import Mesh
+from impinge.queries.method import MethodName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = ("obb", "incremental")
+METHODS: tuple[MethodName, ...] = ("obb", "incremental")
 PAPER = {3: 0.059, 6: 0.099, 9: 0.191}
 """Seconds a step, by the number of threads."""
 RATIOS = {"fine": FINE, "coarse": COARSE}

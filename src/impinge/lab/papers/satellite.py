@@ -24,8 +24,9 @@ from impinge.lab.papers.features_passed import features_passed
 from impinge.lab.papers.printing import say, titled_console, verdict
 from impinge.lab.scenes.polytopes import icosphere, random_directions
 from impinge.lab.scenes.poses import poses, turns
+from impinge.queries.method import MethodName
 
-METHODS = ("lin-canny", "vclip")
+METHODS: tuple[MethodName, ...] = ("lin-canny", "vclip")
 SUBDIVISIONS = (1, 2, 3, 4, 5)
 STEPS = 3600
 FALLS = 20

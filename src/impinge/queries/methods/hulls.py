@@ -1,32 +1,26 @@
-"""The verbs for two convex hulls, from scratch or with a workspace that remembers.
+"""Queries about two convex hulls: ``method="gjk"``, ``"vclip"``, ``"lin-canny"``, and the choice of "auto".
 
-A single question goes straight to the kernel, which checks the poses itself; whatever is unusual takes the general way.
+The memory of a ``Pair`` is a workspace: the last simplex, feature pair and separating plane are where the next query
+begins (warm start).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from impinge.arrays import Floats, shown
-from impinge.bodies import Body
+from impinge.arrays import Bools, Floats
+from impinge.bvh.search import Statistics
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import HANDLE, Handle
-from impinge.convex.search import METHODS, ConvexSearch, NotRigid, own
-from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, GJK, LIMIT, LIN_CANNY, Workspace
-from impinge.queries.batch import Batch
+from impinge.convex.search import METHODS, ConvexSearch, Effort, effort, own
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, LIMIT, Workspace
+from impinge.queries.method import DistanceColumns, Method, PenetrationColumns
 from impinge.queries.single_pose import single_poses
-from impinge.results import Distance, Feature, FeatureKind, Penetration
-
-_AUTO = -1
-_CODES = {"auto": _AUTO, **METHODS}
-CONVEX_METHODS = tuple(_CODES)
-"""Methods for two convex hulls."""
+from impinge.results import Distance
 
 _MOST_FOR_WALKS = 2000
 """Vertices up to which "auto" finds distances by Lin-Canny.
@@ -35,189 +29,157 @@ Measured from scratch with 50, 500, 2,000 and 5,000 vertices: 1.2, 1.8, 3.8 and 
 along a path 0.7, 0.8, 0.9 and 1.0 us, GJK 0.6, 0.8, 1.3 and 1.6 us.  Yes or no is GJK's: it stops at the first plane.
 """
 
-Result = TypeVar("Result")
-
-_ONE = 1
-"""The usual number of workers; that it is the same object is quickly seen."""
 _ANSWERS = {-1: np.False_, -2: np.True_}
-_KINDS = tuple(FeatureKind)
 
 
-def collides(
-    a: ConvexHull,
-    b: ConvexHull,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    method: str = "auto",
-    workers: int = 1,
-    work: Workspace | None = None,
-) -> np.bool_ | NDArray[np.bool_]:
-    used = work or own.workspace
-    if used and (answer := _single(used, COLLIDES, a, b, pose_a, pose_b, method, workers)) < 0:
-        return _ANSWERS[answer]
-    batch, parts = _asked(search_of(a, b, method, work).collides, a, b, pose_a, pose_b, workers)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(parts))
-    return answers
+@dataclass(frozen=True)
+class HullStatistics(Statistics):
+    """What queries about two hulls took; they are made of neither boxes nor triangles, so none were compared."""
+
+    effort: Effort
+    """Added up over all queries: a count for each would take as long as a query about one pose."""
 
 
-def closer_than(
-    a: ConvexHull,
-    b: ConvexHull,
-    clearance: float,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    method: str = "auto",
-    workers: int = 1,
-    work: Workspace | None = None,
-) -> np.bool_ | NDArray[np.bool_]:
-    used = work or own.workspace
-    if used and (answer := _single(used, CLOSER_THAN, a, b, pose_a, pose_b, method, workers, clearance)) < 0:
-        return _ANSWERS[answer]
-    ask = partial(search_of(a, b, method, work).closer_than, clearance)
-    batch, parts = _asked(ask, a, b, pose_a, pose_b, workers)
-    answers: NDArray[np.bool_] = batch.shaped(np.concatenate(parts))
-    return answers
+class _Hulls(Method):
+    """Two convex hulls."""
 
+    checks_poses = True  # numpy takes longer to do that than the kernel to answer
+    name: ClassVar[str]
 
-def distance(
-    a: ConvexHull,
-    b: ConvexHull,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    method: str = "auto",
-    workers: int = 1,
-    work: Workspace | None = None,
-) -> Distance:
-    used = work or own.workspace
-    if used and _single(used, DISTANCE, a, b, pose_a, pose_b, method, workers) < 0:
-        return Distance.of_hulls(used.nearest)
-    batch, parts = _asked(search_of(a, b, method, work, DISTANCE).distance, a, b, pose_a, pose_b, workers)
-    values, points, features = map(np.concatenate, zip(*parts, strict=True))
-    kind_a, index_a, face_a, kind_b, index_b, face_b = (batch.shaped(column.copy()) for column in features.T)
-    return Distance(
-        value=batch.shaped(values),
-        point_a=batch.shaped(points[:, :3].copy()),
-        point_b=batch.shaped(points[:, 3:].copy()),
-        face_a=face_a,
-        face_b=face_b,
-        feature_a=Feature(kind_of(kind_a), index_a),
-        feature_b=Feature(kind_of(kind_b), index_b),
-    )
+    def __init__(self, a: ConvexHull, b: ConvexHull, memory: Workspace | None = None) -> None:
+        super().__init__(a, b)
+        self._work = memory
 
+    @classmethod
+    def new_memory(cls, a: ConvexHull, b: ConvexHull) -> Workspace:
+        return Workspace(coherent=True)
 
-def penetration(
-    a: ConvexHull,
-    b: ConvexHull,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    method: str = "auto",
-    workers: int = 1,
-    work: Workspace | None = None,
-) -> Penetration:
-    batch, parts = _asked(search_of(a, b, method, work).penetration, a, b, pose_a, pose_b, workers)
-    depths, directions, points, bounds = map(np.concatenate, zip(*parts, strict=True))
-    return Penetration(
-        depth=batch.shaped(depths),
-        direction=batch.shaped(directions),
-        point_a=batch.shaped(points[:, :3].copy()),
-        point_b=batch.shaped(points[:, 3:].copy()),
-        lower=batch.shaped(bounds[:, 0].copy()),
-        upper=batch.shaped(bounds[:, 1].copy()),
-        method="epa",
-    )
+    @staticmethod
+    def statistics(memory: Workspace) -> HullStatistics:
+        return HullStatistics(0, 0, 0, effort(memory))
 
+    @classmethod
+    def _algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
+        """The name of the algorithm that answers a query about hulls of so many vertices."""
+        return cls.name
 
-def with_faces_of_hulls(found: Distance, a: Body, b: Body) -> Distance:
-    """A distance between meshes, where one stood for a hull: its triangles become faces of the hull."""
-    return replace(found, face_a=_face_of_hull(found.face_a, a), face_b=_face_of_hull(found.face_b, b))
+    def _search(self, query: int = COLLIDES) -> ConvexSearch:
+        algorithm = self._algorithm(query, len(self.a.vertices), len(self.b.vertices))
+        return ConvexSearch(self.a, self.b, algorithm, self._work)
 
+    # --- one pose of each body, where hulls and workspace were used before
 
-def _face_of_hull(face: Any, body: Body) -> Any:
-    if not isinstance(body, ConvexHull):
-        return face
-    faces = body.mesh.polygon if body.dimension > 1 else np.full(1, -1, dtype=np.int32)
-    return np.where(face < 0, np.int32(-1), faces[face])[()]
+    @classmethod
+    def collides_once(
+        cls, a: ConvexHull, b: ConvexHull, memory: Workspace | None, pose_a: ArrayLike | None, pose_b: ArrayLike | None
+    ) -> np.bool_ | None:
+        work = memory or own.workspace
+        if work and (answer := cls._ask(work, COLLIDES, a, b, pose_a, pose_b)) < 0:
+            return _ANSWERS[answer]
+        return None
 
+    @classmethod
+    def closer_than_once(
+        cls,
+        a: ConvexHull,
+        b: ConvexHull,
+        memory: Workspace | None,
+        clearance: float,
+        pose_a: ArrayLike | None,
+        pose_b: ArrayLike | None,
+    ) -> np.bool_ | None:
+        work = memory or own.workspace
+        if work and (answer := cls._ask(work, CLOSER_THAN, a, b, pose_a, pose_b, clearance)) < 0:
+            return _ANSWERS[answer]
+        return None
 
-def _asked(
-    ask: Callable[[Floats, Floats], Result],
-    a: ConvexHull,
-    b: ConvexHull,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    workers: int,
-) -> tuple[Batch, list[Result]]:
-    """Answers to a batch whose poses the kernel checks: numpy takes longer to do that than the kernel to answer."""
-    batch = Batch(a, b, pose_a, pose_b, workers, checked_by_kernel=True)
-    try:
-        return batch, batch.run(ask)
-    except NotRigid:
-        Batch(a, b, pose_a, pose_b)  # raises the error that names the pose
-        raise
+    @classmethod
+    def distance_once(
+        cls, a: ConvexHull, b: ConvexHull, memory: Workspace | None, pose_a: ArrayLike | None, pose_b: ArrayLike | None
+    ) -> Distance | None:
+        work = memory or own.workspace
+        if work and cls._ask(work, DISTANCE, a, b, pose_a, pose_b) < 0:
+            return Distance.of_hulls(work.nearest)
+        return None
 
-
-def kind_of(numbers: np.int32 | NDArray[np.int32]) -> FeatureKind | NDArray[np.int8]:
-    """One kind, or the numbers of many."""
-    return numbers.astype(np.int8) if isinstance(numbers, np.ndarray) else _KINDS[numbers]
-
-
-def search_of(
-    a: ConvexHull, b: ConvexHull, method: str, work: Workspace | None, question: int = COLLIDES
-) -> ConvexSearch:
-    if not isinstance(method, str) or method not in _CODES:
-        raise ValueError(f"method {shown(method)} is not one for convex hulls: {', '.join(CONVEX_METHODS)}")
-    if method == "auto":
-        walk = _is_for_walks(question, len(a.vertices), len(b.vertices))
-        method = "lin-canny" if walk else "gjk"
-    return ConvexSearch(a, b, method, work)
-
-
-def _is_for_walks(question: int, vertices_a: int, vertices_b: int) -> bool:
-    return question == DISTANCE and vertices_a <= _MOST_FOR_WALKS and vertices_b <= _MOST_FOR_WALKS
-
-
-def _single(
-    work: Workspace,
-    question: int,
-    a: ConvexHull,
-    b: ConvexHull,
-    pose_a: ArrayLike | None,
-    pose_b: ArrayLike | None,
-    method: str,
-    workers: int,
-    clearance: float = 0.0,
-) -> int:
-    """Ask a plain question about one pose, where hulls and workspace were used before.
-
-    What the kernel says (-1 no, -2 yes); 0 where the general way must be taken.
-    """
-    poses = single_poses(pose_a, pose_b)
-    try:
-        one, two = a._memo[HANDLE], b._memo[HANDLE]
-    except KeyError:
-        return 0
-    if poses is None or workers is not _ONE:
-        return 0
-    name = (one.serial, two.serial, question, method)
-    try:
-        if work.ready_for != name and not _is_made_ready(work, one, two, name):
+    @classmethod
+    def _ask(
+        cls,
+        work: Workspace,
+        query: int,
+        a: ConvexHull,
+        b: ConvexHull,
+        pose_a: ArrayLike | None,
+        pose_b: ArrayLike | None,
+        clearance: float = 0.0,
+    ) -> int:
+        """What the kernel says (-1 no, -2 yes); 0 where the general way must be taken."""
+        poses = single_poses(pose_a, pose_b)
+        try:
+            one, other = a.derived[HANDLE], b.derived[HANDLE]
+        except KeyError:
             return 0
-    except (TypeError, ValueError):  # a method that is no string
-        return 0
-    work.single_poses[:] = poses
-    if question == CLOSER_THAN:
-        work.numbers[LIMIT] = clearance
-    answer: int = one.kernel(one.address, two.address, work.address)
-    return answer
+        if poses is None:
+            return 0
+        made_for = (one.serial, other.serial, query, cls)
+        if work.ready_for != made_for:
+            if not cls._is_ready(one, other, query):
+                return 0
+            algorithm = cls._algorithm(query, one.size, other.size)
+            work.need_room(max(one.size, other.size))
+            work.ask_single(query, METHODS[algorithm], made_for)
+        work.single_poses[:] = poses
+        if query == CLOSER_THAN:
+            work.numbers[LIMIT] = clearance
+        answer: int = one.kernel(one.address, other.address, work.address)
+        return answer
+
+    @classmethod
+    def _is_ready(cls, one: Handle, other: Handle, query: int) -> bool:
+        """Whether both hulls have what the algorithm needs."""
+        if cls._algorithm(query, one.size, other.size) == "lin-canny":
+            return one.cells is not None and other.cells is not None
+        return True
+
+    # --- batches
+
+    def collides(self, poses_a: Floats, poses_b: Floats) -> Bools:
+        return self._search().collides(poses_a, poses_b)
+
+    def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
+        return self._search().closer_than(clearance, poses_a, poses_b)
+
+    def distance(self, poses_a: Floats, poses_b: Floats) -> DistanceColumns:
+        values, points, features = self._search(DISTANCE).distance(poses_a, poses_b)
+        return DistanceColumns(values, points.reshape(-1, 2, 3), features[:, [2, 5]], features[:, [0, 1, 3, 4]])
+
+    def penetration(self, poses_a: Floats, poses_b: Floats) -> PenetrationColumns:
+        depths, directions, points, bounds = self._search().penetration(poses_a, poses_b)
+        return PenetrationColumns(depths, directions, points.reshape(-1, 2, 3), bounds)
 
 
-def _is_made_ready(work: Workspace, one: Handle, two: Handle, name: tuple[int, int, int, str]) -> bool:
-    _, _, question, method = name
-    code = _CODES.get(method)
-    if code == _AUTO:
-        code = LIN_CANNY if _is_for_walks(question, one.size, two.size) else GJK
-    if code is None or (code == LIN_CANNY and (one.cells is None or two.cells is None)):
-        return False
-    work.need_room(max(one.size, two.size))
-    work.ask_single(question, code, name)
-    return True
+class GJK(_Hulls):
+    """The algorithm of Gilbert, Johnson and Keerthi, on the Minkowski difference of the hulls."""
+
+    name = "gjk"
+
+
+class VClip(_Hulls):
+    """V-Clip (Mirtich): a walk over pairs of features, by clipping edges to Voronoi regions."""
+
+    name = "vclip"
+
+
+class LinCanny(_Hulls):
+    """The closest-feature walk of Lin and Canny."""
+
+    name = "lin-canny"
+
+
+class AutoHulls(_Hulls):
+    """GJK for yes or no; for distances of all but large hulls Lin-Canny."""
+
+    @classmethod
+    def _algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
+        walk = query == DISTANCE and vertices_a <= _MOST_FOR_WALKS and vertices_b <= _MOST_FOR_WALKS
+        return "lin-canny" if walk else "gjk"

@@ -23,7 +23,9 @@ from impinge.convex.workspace import FEATURES
 from impinge.convex.workspace import Workspace as ConvexWorkspace
 from impinge.kernels.jit import address_of_kernel
 from impinge.kernels.memory import address_of
-from impinge.queries.methods.method import ContactColumns
+from impinge.queries.contact_columns import NO_CONTACTS, common_points, constructed
+from impinge.queries.method import ContactColumns, DistanceColumns
+from impinge.queries.methods.bvh import BVH
 from impinge.world.objects import Objects, Shape
 from impinge.world.pair_slots import PairSlots
 from impinge.world.stages.hull_triangles import hull_triangles
@@ -265,7 +267,7 @@ class NarrowStages:
     def contact_columns(self, asked: Asked, keys: Numbers, ends: Numbers) -> ContactColumns:
         """(pair, face of a, face of b, kind) of contacts from ``ask_contacts``, sorted; segments and normals."""
         starts = np.concatenate([[0], ends[:-1]])
-        parts: list[ContactColumns] = [(np.empty((0, 4), dtype=np.int64), np.empty((0, 2, 3)), np.empty((0, 3)))]
+        parts = [NO_CONTACTS]
         meeting = np.flatnonzero(ends > starts)
         for which, poses_a, poses_b, method in self._by_shapes(asked.only(meeting)):
             where = meeting[which]
@@ -276,33 +278,33 @@ class NarrowStages:
             order = np.lexsort((found, pair))
             columns = np.empty((len(pair), 4), dtype=np.int64)
             columns[:, 0], columns[:, 3] = pair[order], found[order] % KINDS
-            columns[:, 1], columns[:, 2] = np.divmod(found[order] // KINDS, method.search.triangles_b)
-            columns, segments, normals = method.constructed(poses_a, poses_b, columns)
-            columns[:, 0] = where[columns[:, 0]]
-            parts.append((columns, segments, normals))
-        columns, segments, normals = map(np.concatenate, zip(*parts, strict=True))
-        order = np.argsort(columns[:, 0], kind="stable")
-        return columns[order], segments[order], normals[order]
+            columns[:, 1], columns[:, 2] = np.divmod(found[order] // KINDS, len(method.b.faces))
+            built = constructed(method.a, method.b, poses_a, poses_b, columns)
+            built.pairs[:, 0] = where[built.pairs[:, 0]]
+            parts.append(built)
+        pairs, segments, normals = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(pairs[:, 0], kind="stable")
+        return ContactColumns(pairs[order], segments[order], normals[order])
 
     def put_common_points(self, asked: Asked, nearest: Nearest, meeting: NDArray[np.intp]) -> None:
         """Where the distance is zero the search has found two faces, but no point."""
         for which, poses_a, poses_b, method in self._by_shapes(asked.only(meeting)):
             where, which = meeting[which], np.arange(len(which))
-            points = method.common_points(poses_a, poses_b, which, nearest.faces[where])
+            points = common_points(method.a, method.b, poses_a, poses_b, which, nearest.faces[where])
             nearest.points[where] = np.tile(points, 2)
 
     def put_nested(self, asked: Asked, nearest: Nearest, maybe: NDArray[np.intp]) -> None:
         """Distances where one object may be inside the other."""
         for which, poses_a, poses_b, method in self._by_shapes(asked.only(maybe)):
             where = maybe[which]
-            values, points, faces = method.distance(poses_a, poses_b)
-            nearest.values[where], nearest.faces[where] = values, faces
-            nearest.points[where] = points.reshape(-1, 6)
+            known = DistanceColumns(
+                nearest.values[where], nearest.points[where].reshape(-1, 2, 3), nearest.faces[where]
+            )
+            method.put_nested(poses_a, poses_b, known)
+            nearest.put(where, Nearest(known.values, known.points.reshape(-1, 6), known.faces))
 
-    def _by_shapes(self, asked: Asked) -> Iterator[tuple[NDArray[np.intp], Floats, Floats, Any]]:
+    def _by_shapes(self, asked: Asked) -> Iterator[tuple[NDArray[np.intp], Floats, Floats, BVH]]:
         """The pairs of each two shapes: which, their poses, and the method."""
-        from impinge.queries.methods.bvh import TreeMethod
-
         shapes, poses = self._shape_by_object, self._poses
         kinds = self._shape_of[asked.pairs]
         _, which = np.unique(kinds[:, 0] * len(self._shapes) + kinds[:, 1], return_inverse=True)
@@ -310,7 +312,7 @@ class NarrowStages:
         for where in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
             a, b = (shapes[k] for k in asked.pairs[where[0]].tolist())
             pose_a, pose_b = (np.ascontiguousarray(poses[asked.pairs[where, side]]) for side in (0, 1))
-            yield where, pose_a, pose_b, TreeMethod(a.mesh, b.mesh)
+            yield where, pose_a, pose_b, BVH(a.mesh, b.mesh)
 
 
 def _both(flags: Bools, pairs: Numbers) -> Bools:

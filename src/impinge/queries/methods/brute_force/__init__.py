@@ -1,6 +1,6 @@
 """``method="brute"``: every question answered by looking at all pairs of triangles.
 
-This is the referee: slow, exact and simple.  The yes/no question goes through Zachmann's simple
+This is the reference implementation: slow, exact and simple.  The yes/no question goes through Zachmann's simple
 algorithm (edges against polygons), contacts and distances through plain all pairs, and solids
 through the exact cells of geometry.solids.cells.
 
@@ -19,25 +19,28 @@ from numpy.typing import NDArray
 from impinge.arrays import Bools, Floats
 from impinge.kernels.interruptible import in_parts
 from impinge.mesh.mesh import Mesh
+from impinge.queries.method import DistanceColumns
 from impinge.queries.methods.brute_force.posed_body import body_of
-from impinge.queries.methods.method import Method
+from impinge.queries.methods.surfaces import SurfaceMethod
 
 _FIRST_PAIRS = 1 << 22
 """Pairs of triangles to begin a batch with; most take a few nanoseconds."""
 _FIRST_CONTACTS = 64
 
 
-class BruteForce(Method):
-    """The questions about two meshes, for batches of poses (k, 4, 4)."""
+class BruteForce(SurfaceMethod):
+    """Queries about two meshes, for batches of poses (k, 4, 4)."""
 
-    def __init__(self, a: Mesh, b: Mesh) -> None:
+    remembers = False
+
+    def __init__(self, a: Mesh, b: Mesh, memory: None = None) -> None:
         super().__init__(a, b)
         self._body_a = a.memo("brute force", body_of)
         self._body_b = b.memo("brute force", body_of)
 
     def _parts(self, count: int) -> Iterable[slice]:
         """Parts of a batch that a kernel gets at once."""
-        return in_parts(count, max(1, _FIRST_PAIRS // (len(self._a.faces) * len(self._b.faces) or 1)))
+        return in_parts(count, max(1, _FIRST_PAIRS // (len(self.a.faces) * len(self.b.faces) or 1)))
 
     def surfaces_meet(self, poses_a: Floats, poses_b: Floats) -> tuple[Bools, Bools]:
         from impinge.queries.methods.brute_force.meeting import meet
@@ -65,7 +68,7 @@ class BruteForce(Method):
             found.append(pairs)
         return np.concatenate(found)[: None if most is None else most + 1]
 
-    def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> DistanceColumns:
         from impinge.queries.methods.brute_force.distances import nearest_pairs
 
         count = len(poses_a)
@@ -75,13 +78,13 @@ class BruteForce(Method):
         for part in self._parts(count):
             asked = poses_a[part], poses_b[part]
             nearest_pairs(self._body_a, self._body_b, *asked, values[part], points[part], faces[part])
-        return values, points, faces
+        return DistanceColumns(values, points, faces)
 
-    def pieces_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
+    def components_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
         from impinge.queries.methods.brute_force.solids import pieces_inside
 
         inside = np.empty_like(free)
-        faces = self._pieces(side).face
+        faces = self._components(side).face
         body, other, poses, other_poses = self._body_a, self._body_b, poses_a, poses_b
         if side == 1:
             body, other, poses, other_poses = other, body, other_poses, poses

@@ -15,7 +15,7 @@ from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.incremental_search import SweepStatistics
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box, torus
-from impinge.queries.incremental_pair import REGIONS, IncrementalPair
+from impinge.queries.methods.incremental import REGIONS
 
 RING = torus(1.0, 0.3, 12, 8)
 SMALL = Mesh(box(1, 1, 1).vertices * 0.5, box(1, 1, 1).faces, solid=True)
@@ -33,7 +33,7 @@ def path(seed: int, count: int) -> np.ndarray:
 @pytest.mark.parametrize("solid", [False, True])
 def test_every_verb_along_a_path(region: str, solid: bool) -> None:
     a, b = Mesh(RING.vertices, RING.faces, solid=solid), Mesh(SMALL.vertices, SMALL.faces, solid=solid)
-    pair = IncrementalPair(a, b, hierarchy=Hierarchy(threshold=4), region=region)
+    pair = impinge.Pair(a, b, "incremental", hierarchy=Hierarchy(threshold=4), region=region)
     poses = path(1, 30)
     for pose in poses:
         assert pair.collides(None, pose) == impinge.collides(a, b, None, pose)
@@ -52,19 +52,19 @@ def test_every_verb_along_a_path(region: str, solid: bool) -> None:
 
 def test_it_is_a_pair() -> None:
     pair = Pair(RING, SMALL, method="incremental")
-    assert type(pair) is IncrementalPair
     pair.contacts()
     assert isinstance(pair.statistics, SweepStatistics)
-    again = pickle.loads(pickle.dumps(IncrementalPair(RING, SMALL, hierarchy=Hierarchy(levels=1), region="walk")))
-    assert type(again) is IncrementalPair
-    assert again.hierarchy == Hierarchy(levels=1)
-    assert again.region == "walk"
+    again = pickle.loads(
+        pickle.dumps(impinge.Pair(RING, SMALL, "incremental", hierarchy=Hierarchy(levels=1), region="walk"))
+    )
+    assert again.method == "incremental"
+    assert again.options == {"hierarchy": Hierarchy(levels=1), "region": "walk"}
     assert "incremental" in repr(again)
     with pytest.raises(ValueError, match="pose_b"):
         pair.collides(None, np.zeros((4, 4)))
     with pytest.raises(ValueError, match="region 'caps' is not one of none, walk, dual"):
-        IncrementalPair(RING, SMALL, region="caps")
-    with pytest.raises(ValueError, match="'brute' of a Pair is not one of auto, obb, incremental"):
+        impinge.Pair(RING, SMALL, "incremental", region="caps")
+    with pytest.raises(ValueError, match="'brute' remembers nothing"):
         Pair(RING, SMALL, method="brute")
     mixed = Pair(ConvexHull(SMALL), RING, method="incremental")
     assert mixed.collides() == impinge.collides(ConvexHull(SMALL), RING)
@@ -88,7 +88,7 @@ def test_it_says_which_assumptions_fail() -> None:
 
 def test_an_interrupted_question_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a region that is no longer true contacts would be lost."""
-    pair = IncrementalPair(RING, RING, region="walk")
+    pair = impinge.Pair(RING, RING, "incremental", region="walk")
     poses = path(4, 6)
     expected = impinge.contacts(RING, RING, None, poses, method="brute")
     assert len(expected) > 0
@@ -104,9 +104,11 @@ def test_an_interrupted_question_is_forgotten(monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(pair.contacts(None, poses).face_a, expected.face_a)
 
 
-def test_other_methods_are_refused() -> None:
-    with pytest.raises(ValueError, match="'brute'"):
-        IncrementalPair(RING, RING, method="brute")
+def test_options_of_other_methods_are_refused() -> None:
+    with pytest.raises(ValueError, match="method 'obb' has other options than region"):
+        impinge.Pair(RING, RING, "obb", region="walk")
+    with pytest.raises(ValueError, match="method 'incremental' has other options than levels"):
+        impinge.Pair(RING, RING, "incremental", levels=2)
 
 
 def test_threads_share_a_pair() -> None:
