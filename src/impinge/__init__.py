@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from impinge.convex.hull.convex_hull import ConvexHull
     from impinge.errors import MissingExtra, Unsupported
     from impinge.io.files import load, load_assembly
+    from impinge.mesh import shapes
     from impinge.mesh.assembly import Assembly, Part
     from impinge.mesh.mesh import Mesh
     from impinge.mesh.repair.diagnose import Diagnosis
@@ -79,6 +80,7 @@ _HOME = {
     "penetration": "impinge.queries.verbs",
     "relation": "impinge.queries.verbs",
 }
+_MODULES = {"shapes": "impinge.mesh.shapes"}
 
 __all__ = [
     "Assembly",
@@ -116,13 +118,17 @@ __all__ = [
     "load_assembly",
     "penetration",
     "relation",
+    "shapes",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    if name in _MODULES:
+        value: object = import_module(_MODULES[name])
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'impinge' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

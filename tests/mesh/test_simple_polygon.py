@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impinge import simple_polygon
+from impinge.mesh import simple_polygon
 
 
 def twice_the_area(polygon):

@@ -51,7 +51,29 @@ class LeafOperation:
         *,
         within: float = 0.0,
     ) -> Visits:
-        """Call the function for all pairs of triangles that come within a distance of each other, and for some more."""
+        """Call the function for all pairs of triangles that come within a distance of each other, and for some more.
+
+        Parameters
+        ----------
+        a, b : Mesh
+            The surfaces.
+        pose_a, pose_b : array_like, shape (..., 4, 4), optional
+            Rigid poses, broadcast against each other; the identity if not given.
+        within : float
+            Pairs up to this distance are visited for certain.
+
+        Returns
+        -------
+        Visits
+            The pairs for which the function did not give zero.
+
+        Raises
+        ------
+        ValueError
+            A pose is not rigid, poses do not broadcast, or the distance is negative.
+        Unsupported
+            A body is not a mesh.
+        """
         require_triangles(a, "a", "a leaf operation")
         require_triangles(b, "b", "a leaf operation")
         batch = Batch(a, b, pose_a, pose_b)
@@ -91,13 +113,31 @@ def leaf(function: Callable[[Any, Any], Any]) -> LeafOperation:
     A triangle is a tuple of three points, each a tuple of three floats, in world coordinates.  Numba compiles the
     function.  Pairs for which it gives zero are forgotten.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> @leaf
+    Parameters
+    ----------
+    function : callable
+        Takes two triangles and returns a number.
+
+    Returns
+    -------
+    LeafOperation
+        To be called with two meshes.
+
+    Raises
+    ------
+    ValueError
+        It is not a function.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> @impinge.leaf
     ... def lowest_height(a, b):
     ...     return min(a[0][2], a[1][2], a[2][2]) - min(b[0][2], b[1][2], b[2][2])
     >>> lift = np.eye(4)
     >>> lift[2, 3] = 0.5
-    >>> float(lowest_height(box(1, 1, 1), box(1, 1, 1), None, lift).value.max())
+    >>> float(lowest_height(cube, cube, None, lift).value.max())
     0.5
     """
     return LeafOperation(function)

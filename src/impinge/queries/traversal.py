@@ -1,4 +1,4 @@
-"""Traversal: a question that can be stopped at any time, tells what is known by then, and goes on later."""
+"""Traversal: a query that can be interrupted at any time, tells what is known by then, and resumed later."""
 
 from __future__ import annotations
 
@@ -18,20 +18,38 @@ from impinge.queries.batch import Batch
 from impinge.queries.contact_columns import common_points, constructed, contacts_of
 from impinge.results import Contacts, Distance
 
-# Comparisons between two looks at the clock: some 50 us.
 _SLICE = 4096
+"""Comparisons of volumes between two readings of the clock: some 50 us."""
 
 
 class Traversal:
-    """One question about two surfaces in one pose, answered as far as a budget allows.
+    """One query about two surfaces in one pose, answered as far as a budget allows.
 
     After every ``run`` all that was found is there: the contacts so far, or the best distance so far
     with a lower bound that no pair of triangles can be below.  Run to the end it gives the answers of the verbs.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> lift = np.eye(4)
+    Parameters
+    ----------
+    a, b : Mesh
+        The surfaces.
+    pose_a, pose_b : array_like, shape (4, 4), optional
+        Rigid poses; the identity if not given.
+    question : {"contacts", "distance"}
+        What is asked.
+
+    Raises
+    ------
+    ValueError
+        A pose is not rigid, there are several, or the question is another one.
+    Unsupported
+        A body is not a mesh.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube, lift = impinge.shapes.box(1, 1, 1), np.eye(4)
     >>> lift[2, 3] = 1.5
-    >>> search = Traversal(box(1, 1, 1), box(1, 1, 1), None, lift, question="distance")
+    >>> search = impinge.Traversal(cube, cube, None, lift, question="distance")
     >>> search.run(tests=1), search.run()
     (False, True)
     >>> float(search.lower), float(search.upper), search.statistics.triangle_tests > 0
@@ -68,7 +86,20 @@ class Traversal:
         """Contacts as numbers, by the comparisons of volumes after which they were found."""
 
     def run(self, *, seconds: float | None = None, tests: int | None = None) -> bool:
-        """Go on for some seconds or comparisons of volumes, or to the end; return whether it is reached."""
+        """Go on for some seconds or comparisons of volumes, or to the end.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            The time that it may take, checked every 50 us or so.
+        tests : int, optional
+            The number of volumes that may be compared.
+
+        Returns
+        -------
+        bool
+            Whether the end is reached.
+        """
         deadline = np.inf if seconds is None else time.perf_counter() + as_extent(seconds, "seconds")
         count = as_count(tests, "tests")
         left = np.inf if count is None else count

@@ -262,7 +262,7 @@ def test_errors_name_the_place() -> None:
     with pytest.raises(ValueError, match="method 'obb' is not one of auto, gjk, vclip, lin-canny"):
         impinge.collides(CUBE, CUBE, method="obb")
     with pytest.raises(
-        ValueError, match="method 'gjk' is not one of auto, obb, incremental, brute, .*two convex hulls"
+        ValueError, match=r"method 'gjk' is not one of auto, obb, incremental, brute, .*two convex hulls"
     ):
         impinge.distance(mesh, CUBE, method="gjk")
     with pytest.raises(ValueError, match="method 'obb' of a Pair of hulls"):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impinge.geometry.cast import Floats, real_array, require_in_range
-from impinge.geometry.turns import turns
+from impinge.arrays import Floats, real_array, require_in_range
+from impinge.geometry.exact.turns import turns
 
 Longs = NDArray[np.int64]
 

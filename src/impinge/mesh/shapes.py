@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impinge.arrays import Floats, is_id, real_array, require_in_range, shown
 from impinge.constants import LARGEST_COORDINATE
-from impinge.geometry.cast import Floats, is_id, real_array, require_in_range, shown
 from impinge.geometry.float_errors import default_float_errors
-from impinge.geometry.mesh import Mesh, mesh_of_arrays
-from impinge.simple_polygon import simple_polygon
+from impinge.mesh.mesh import Mesh, mesh_of_arrays
+from impinge.mesh.simple_polygon import simple_polygon
 
 __all__ = ["box", "capsule", "cone", "cylinder", "heightfield", "prism", "sphere", "torus"]
 
