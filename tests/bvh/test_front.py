@@ -14,8 +14,8 @@ from impinge.bvh import search as tree_search
 from impinge.bvh.answers import MEETING
 from impinge.bvh.front import OPENED, PAIR, TRIANGLES
 from impinge.bvh.layout import EMPTY, WIDTH
+from impinge.bvh.open_pairs import ABOVE_ROOT
 from impinge.bvh.search import TreeSearch
-from impinge.bvh.traverse import ABOVE_ROOT
 from impinge.bvh.tree import Tree
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree

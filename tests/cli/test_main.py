@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import impinge
+from impinge.apps.demo.engine_bay import PLANTED
 from impinge.cli import main, terminal
 from impinge.errors import MissingExtra
-from impinge.lab.scenes.engine_bay import PLANTED
 
 
 def test_version(run) -> None:

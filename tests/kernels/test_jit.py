@@ -52,7 +52,7 @@ ENTRY_KERNELS = {
     "impinge.convex": 2 + 3,
     # Boxes checked, sets of pairs compared, changed and listed.  Brute force 1; sweep and prune: sorting, new objects;
     # spatial hash: sizes, from scratch, with coherence, removals; tree: order, fit, overlaps within and between, for a
-    # box, for a ray; its list: reach, motion, listing, who has left, who overlaps, merging.  Boxes of bodies 3.
+    # box, for a ray; its list: reach, motion, listing, what has left, what overlaps, merging.  Boxes of bodies 3.
     "impinge.broadphase": 4 + 1 + 2 + 4 + 6 + 6 + 3,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from impinge.apps.demo.engine_bay import CLEARANCE, PLANTED, engine_bay
 from impinge.geometry.pose import as_pose, posed_vertices
 from impinge.lab.scenes import hollows, shapes
-from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
 from impinge.mesh.mesh import Mesh
 
 KNOTS = [(0, 0, 0), (50, 0, 10), (80, 30, 60), (80, 90, 60)]

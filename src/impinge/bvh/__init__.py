@@ -1,1 +1,1 @@
-"""Bounding volume trees over the triangles of a mesh, and the one search that descends them in pairs."""
+"""Bounding volume hierarchies over the triangles of a mesh, and the one traversal of two of them."""

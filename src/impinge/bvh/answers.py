@@ -1,7 +1,8 @@
-"""What kernels answer."""
+"""Answers of the kernels of trees: about one pose, and (negative) why a call has ended early."""
 
-APART = 0
-MEETING = 1
+from impinge.geometry.answers import APART as APART
+from impinge.geometry.answers import MEETING as MEETING
+
 FAR_APART = 2
 """Even the volumes of the whole bodies are apart, so neither can be inside the other."""
 NOT_RIGID = -1

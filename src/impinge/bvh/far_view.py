@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Far view: how volumes are compared when bodies are much farther apart than they are large.
+"""Far view: lower bounds of distances for bodies much farther apart than they are large.
 
 Seen from a body, coordinates of the other one are as large as the distance of the two, and float32 rounds them to
 2**-24 of it: a thousand sizes away a tree can no longer tell its small volumes apart.  So the distance

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The front: what one pose leaves behind for the next, when bodies move in small steps.
+"""The front of the traversal (generalised front tracking): the warm start of a pose from the pose before.
 
 A traversal compares volumes, and turns back where they are apart.  The front is the list of all places where the last
 one turned back or came to triangles, each with a lower bound of the distance of all that is below it:
@@ -137,7 +137,7 @@ def choose_mode(work):
 
 @inlined
 def must_grow(work):
-    """Whether the front was given up for want of room: then a new question waits until Workspace.begin was called."""
+    """Whether the front was given up because its buffer was full: a new query waits for Workspace.begin."""
     return work.counters[FRONT_FULL] != 0 and work.counters[RESUMED] == 0 and work.counters[POSE] == 0
 
 

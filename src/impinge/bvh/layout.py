@@ -1,4 +1,4 @@
-"""The numbers that a tree's arrays are made of; bvh.tree describes the arrays."""
+"""Constants of the memory layout of a bounding volume hierarchy; bvh.tree describes the arrays."""
 
 from typing import Final
 

@@ -1,8 +1,24 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What is done at the leaves: first contact, all contacts, the nearest pair, closer than a clearance.
+"""Leaf operations of the traversal: first contact, all contacts, the nearest pair, closer than a clearance.
 
 Every yes/no is exact: filters in float32 only leave out pairs that are certainly of no interest, the
-others are decided on posed float64 coordinates, the truth of geometry.pose.
+others are decided on posed float64 coordinates, the truth of geometry.posing.
+
+A leaf operation is a NamedTuple class with its versions of the two ``@generic`` functions of ``traverse``, which calls
+them: ``candidates`` (how volumes are compared) and ``visit`` (what is done with triangles).
+
+=====================  ===========================  ======================  ==========================================
+leaf operation         its ``candidates``           its ``visit``           handed to ``traverse`` by
+=====================  ===========================  ======================  ==========================================
+FirstContact           ``_deepest_candidates``      ``_first_contact``      ``questions.collide_all``
+AllContacts            ``_meeting_candidates``      ``_all_contacts``       ``questions.find_contacts``
+Nearest                ``in_reach``                 ``_nearest``            ``questions.find_nearest``
+Within                 ``in_reach``                 ``_within``             ``questions.find_closer``
+=====================  ===========================  ======================  ==========================================
+
+Two more are elsewhere: ``own_leaf`` (a function of the user's, by ``questions.visit_all``) and
+``pieces.pieces_kernels`` (hulls as volumes and leaves).  What the versions here ask of a volume (``carried``,
+``meeting_children``, ...) is generic too: ``volumes.protocol``.
 """
 
 from __future__ import annotations
@@ -11,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from impinge.bvh.contact_keys import contact_key
 from impinge.bvh.far_view import reach_in_view, shadow_of_corners, triangles_in_view, view_at
 from impinge.bvh.front import PLAIN
 from impinge.bvh.layout import WIDTH
@@ -38,7 +55,6 @@ from impinge.bvh.workspace import (
     FACE_B,
     FOUND,
     HEAP_LEFT,
-    KINDS,
     MODE,
     ORIGINS_APART,
     PAIRS_ROOM,
@@ -47,6 +63,7 @@ from impinge.bvh.workspace import (
     REACH,
     TRIANGLE_TESTS,
 )
+from impinge.geometry.posing import posed_point
 from impinge.geometry.triangles.clearance import triangles_within
 from impinge.geometry.triangles.distance import disjoint_distance
 from impinge.geometry.triangles.intersection import CROSSING, DISJOINT, contact_kind
@@ -61,7 +78,7 @@ class FirstContact(NamedTuple):
 
 
 class AllContacts(NamedTuple):
-    """Every pair of triangles that meets, as far as there is room."""
+    """Every pair of triangles that meets, until the buffer for contacts is full."""
 
     poses: Any
 
@@ -83,25 +100,14 @@ class Within(NamedTuple):
 
 
 @inlined
-def _posed(poses, side, triangles, i, vertex):
-    p = poses
-    x = triangles[i, vertex, 0]
-    y = triangles[i, vertex, 1]
-    z = triangles[i, vertex, 2]
-    return (
-        ((p[side, 0, 0] * x + p[side, 0, 1] * y) + p[side, 0, 2] * z) + p[side, 0, 3],
-        ((p[side, 1, 0] * x + p[side, 1, 1] * y) + p[side, 1, 2] * z) + p[side, 1, 3],
-        ((p[side, 2, 0] * x + p[side, 2, 1] * y) + p[side, 2, 2] * z) + p[side, 2, 3],
-    )
-
-
-@inlined
 def posed_triangle(poses, which, body, i):
-    """A triangle in world coordinates, by one of the poses; the order of operations is that of geometry.pose."""
+    """A triangle in world coordinates, by one of the poses."""
+    pose = poses[which]
+    t = body.triangles
     return (
-        _posed(poses, which, body.triangles, i, 0),
-        _posed(poses, which, body.triangles, i, 1),
-        _posed(poses, which, body.triangles, i, 2),
+        posed_point(pose, t[i, 0, 0], t[i, 0, 1], t[i, 0, 2]),
+        posed_point(pose, t[i, 1, 0], t[i, 1, 1], t[i, 1, 2]),
+        posed_point(pose, t[i, 2, 0], t[i, 2, 1], t[i, 2, 2]),
     )
 
 
@@ -211,14 +217,14 @@ def _filtered(near, far, node, slots, far_ref, motion, work):
 
 
 @inlined
-def contact_key(near, far, here, there, kind, side, work):
-    """Pose, face of a, face of b and kind of a contact as one number, which sorts as they do."""
+def key_of_places(near, far, here, there, kind, side, work):
+    """The key of a contact of the triangles at two places in tree order."""
+    pose = work.counters[POSE]
     face_near = np.int64(near.order[here])
     face_far = np.int64(far.order[there])
-    count_near = near.size
-    count_far = far.size
-    pair = face_near * count_far + face_far if side == 0 else face_far * count_near + face_near
-    return (work.counters[POSE] * (count_near * count_far) + pair) * KINDS + kind
+    if side == 0:
+        return contact_key(pose, face_near, face_far, kind, near.size, far.size)
+    return contact_key(pose, face_far, face_near, kind, far.size, near.size)
 
 
 @visit.of(FirstContact)
@@ -261,10 +267,10 @@ def _all_contacts(leaf, near, far, node, slots, far_ref, motion, side, work):
         if crossing & bit == 0:
             kind = contact_kind(posed_triangle(leaf.poses, side, near, here), far_triangle)
         if kind != DISJOINT:
-            work.pairs[found] = contact_key(near, far, here, there, kind, side, work)
+            work.pairs[found] = key_of_places(near, far, here, there, kind, side, work)
             found += 1
     work.counters[FOUND] = found
-    # Stop while the next visit still finds room.
+    # Stop while the results of one more visit still fit.
     return found > work.sizes[PAIRS_ROOM] - WIDTH
 
 

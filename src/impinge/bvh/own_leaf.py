@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A leaf operation of the user's own: a function of two triangles, called for every pair that comes near.
+"""User-defined leaf operation of the traversal: a function of two triangles, called for every pair within a clearance.
 
 Zachmann (1997) makes the traversal generic in what is done at the leaves.  The function is compiled in the
 user's process; it cannot be kept in the cache on disk.
@@ -14,7 +14,7 @@ import numba
 from numba.core import config
 
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.leaf_operations import contact_key, in_reach, place_of, posed_triangle
+from impinge.bvh.leaf_operations import in_reach, key_of_places, place_of, posed_triangle
 from impinge.bvh.questions import visit_all
 from impinge.bvh.traverse import candidates, visit
 from impinge.bvh.tree_handle import obb_body
@@ -47,7 +47,7 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
             near_triangle = posed_triangle(leaf.poses, side, near, here)
             value = own(near_triangle, far_triangle) if side == 0 else own(far_triangle, near_triangle)
             if value != 0:
-                work.pairs[found] = contact_key(near, far, here, there, 0, side, work)
+                work.pairs[found] = key_of_places(near, far, here, there, 0, side, work)
                 leaf.values[found] = value
                 found += 1
         work.counters[FOUND] = found

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The questions about two trees, for batches of poses: templates for the entry kernels of each volume."""
+"""Queries on two bounding volume hierarchies, for batches of poses: templates for the entry kernels of each volume."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from impinge.bvh.leaf_operations import (
     posed_triangle,
     set_reach,
 )
+from impinge.bvh.open_pairs import start
 from impinge.bvh.relative_motion import surely_farther_apart, write_motions
-from impinge.bvh.traverse import start, traverse
+from impinge.bvh.traverse import traverse
 from impinge.bvh.workspace import (
     ASKED,
     BEST,

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from impinge.geometry.posing import posed_point
 from impinge.kernels.jit import inlined
 
 _ULP32 = 2.0**-24
@@ -70,11 +71,7 @@ def dot3(a, b):
 @inlined
 def _posed_origin(body, pose):
     o = body.origin
-    return (
-        ((pose[0, 0] * o[0] + pose[0, 1] * o[1]) + pose[0, 2] * o[2]) + pose[0, 3],
-        ((pose[1, 0] * o[0] + pose[1, 1] * o[1]) + pose[1, 2] * o[2]) + pose[1, 3],
-        ((pose[2, 0] * o[0] + pose[2, 1] * o[1]) + pose[2, 2] * o[2]) + pose[2, 3],
-    )
+    return posed_point(pose, o[0], o[1], o[2])
 
 
 @inlined

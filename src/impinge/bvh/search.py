@@ -1,4 +1,4 @@
-"""Questions about two trees of one kind: the side of Python."""
+"""Queries on two bounding volume hierarchies of one kind: the Python interface of the kernels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Floats
 from impinge.bvh.answers import MEETING, UNFINISHED
+from impinge.bvh.contact_keys import decoded_contacts, poses_at_once
 from impinge.bvh.tree_handle import Handle
 from impinge.bvh.volumes.obb import OBBTree
-from impinge.bvh.workspace import AT_ONCE, KINDS, Results, Workspace
+from impinge.bvh.workspace import AT_ONCE, Results, Workspace
 from impinge.kernels.interruptible import in_parts, stop_if_abandoned
 from impinge.mesh.mesh import Mesh
 
@@ -73,14 +74,9 @@ def search_of(a: Mesh, b: Mesh, work: Workspace | None = None) -> TreeSearch:
     return search
 
 
-def contact_columns(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sorted (pose, face of a, face of b, kind) of contacts: the inverse of leaf_operations.contact_key."""
-    keys = np.sort(keys)
-    pairs = np.empty((len(keys), 4), dtype=np.int64)
-    np.bitwise_and(keys, KINDS - 1, out=pairs[:, 3])
-    keys //= KINDS
-    keys, pairs[:, 2] = np.divmod(keys, b.triangles)
-    np.divmod(keys, a.triangles, out=(pairs[:, 0], pairs[:, 1]))
+def sorted_contacts(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sorted (pose, face of a, face of b, kind) of contacts, from their keys; poses count from ``first``."""
+    pairs = decoded_contacts(np.sort(keys), a.triangles, b.triangles)
     if first:
         pairs[:, 0] += first
     return pairs
@@ -95,7 +91,7 @@ def to_its_end(ask: Callable[[], int], work: Workspace) -> int:
 
 
 class TreeSearch:
-    """The questions about two trees of one kind, for batches of checked poses (k, 4, 4).
+    """Queries on two bounding volume hierarchies of one kind, for batches of checked poses (k, 4, 4).
 
     With a workspace of its own it uses that a pose is near the one before (see bvh.front), and takes one thread at a
     time.
@@ -158,7 +154,7 @@ class TreeSearch:
             if room == 0:
                 work.first_pose()  # what is left open is not wanted
                 break
-        pairs = [contact_columns(self._a, self._b, first, np.concatenate(keys)) for first, keys in found.items()]
+        pairs = [sorted_contacts(self._a, self._b, first, np.concatenate(keys)) for first, keys in found.items()]
         self._tell(work, sum(map(len, pairs)))
         return pairs[0] if len(pairs) == 1 else np.concatenate([np.empty((0, 4), dtype=np.int64), *pairs])
 
@@ -169,15 +165,14 @@ class TreeSearch:
         work.allow(AT_ONCE)
         for first, keys in self._contact_keys(work, poses_a, poses_b):
             if len(keys):
-                yield contact_columns(self._a, self._b, first, keys)
+                yield sorted_contacts(self._a, self._b, first, keys)
 
     def _contact_keys(
         self, work: Workspace, poses_a: Floats, poses_b: Floats
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Contacts as numbers (see leaf_operations), and the pose from which on they count."""
+        """Keys of contacts, and the pose from which on theirs count."""
         ask = self._kernel("contacts", work)
-        # The numbers must not overflow.
-        step = min(len(poses_a), 2**60 // (self._a.triangles * self._b.triangles)) or 1
+        step = min(len(poses_a), poses_at_once(self._a.triangles, self._b.triangles)) or 1
         for first in range(0, len(poses_a), step):
             work.first_pose()
             work.ask(poses_a[first : first + step], poses_b[first : first + step], Results())

@@ -1,4 +1,4 @@
-"""Tree: what all bounding volume trees have in common.
+"""Tree: the base class of all bounding volume hierarchies.
 
 An eight-wide tree over the n triangles of a mesh.  ``ref = node * 8 + slot`` names a slot.  Node 0 is a pseudo
 root: only its slot 0 is used, and its volume bounds everything.  A node stands behind the node that refers to it.
@@ -31,7 +31,7 @@ Singles = NDArray[np.float32]
 Triple = tuple[Fraction, Fraction, Fraction]
 
 _FORMAT = 1
-_AT_ONCE = 1 << 14  # triangles that validate looks at together: their numbers stay in the cache
+_AT_ONCE = 1 << 14  # triangles that validate checks together: their numbers stay in the cache
 _ARRAYS = {"origin": np.float64, "order": np.int32, "child": np.int32, "slots": np.int32} | dict.fromkeys(
     ("corners", "rows"), np.float32
 )

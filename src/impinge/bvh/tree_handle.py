@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A tree as the kernels see it.
+"""Bounding volume hierarchies as kernels read them: the handle of a tree, and the records behind its address.
 
 A kernel call costs 0.1 us for every array it is given, so a tree travels as the address of a
 header with the addresses of its arrays, which the tree keeps alive.

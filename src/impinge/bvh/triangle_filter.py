@@ -1,4 +1,4 @@
-"""One triangle against the eight of a node in float32: what is certain there needs no exact test.
+"""Floating-point filter of triangle pairs: one triangle against the eight of a node, in float32.
 
 The cheap question first (each answer is the bits of an integer, see kernels.lanes):
 

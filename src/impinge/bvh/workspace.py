@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What a traversal writes on: the stack of open pairs, counters, the best answer so far, room for contacts.
+"""Mutable state of a traversal: the stack of open pairs, counters, the best answer so far, a buffer for contacts.
 
 It lives outside the kernel, so that a traversal can be stopped and resumed, and so that asking a question
 allocates nothing.  One thread uses a workspace at a time.
@@ -32,7 +32,7 @@ FACE_A = 5
 FACE_B = 6
 """The witness: places of two triangles that meet, or that are nearest.  Kept from one question to the next."""
 POSE = 7
-"""The pose that is being looked at."""
+"""The pose that is being answered."""
 RESUMED = 8
 """Whether the traversal for this pose was begun before."""
 MODE = 9
@@ -44,13 +44,13 @@ COHERENT = 11
 WITNESS = 12
 """Whether there is a witness."""
 SWEPT = 13
-"""Entries of the front that were looked at in this pose."""
+"""Entries of the front that were visited in this pose."""
 SWEEP_END = 14
 """Entries that it had before."""
 SEEN = 15
 """Whether there was a pose before."""
 FRONT_FULL = 16
-"""Whether a front was given up for want of room."""
+"""Whether a front was given up because its buffer was full."""
 TESTS_BEFORE = 17
 """Comparisons of volumes before this pose."""
 PLAIN_TESTS = 18
@@ -107,23 +107,19 @@ BEST_FIRST = 300
 which needs no heap.  Depth first alone takes 3.2 times as many comparisons on the torus on land, 4.5 times on the
 pipes and 1.6 times on the tori.  Volumes that overlap come in order of how deep they do, for a first contact too."""
 
-KINDS = 4
-"""The kind of a contact takes so many values of its number."""
-
-
 # What squared bounds may exceed the truth by, relative, as a distance: see leaf_operations.
 _BELOW = 1.0 - 2.0**-18
 
 
 class Work(NamedTuple):
-    """The arrays of a workspace."""
+    """The arrays of a workspace, as kernels see them."""
 
     refs: Any
     """(n, 2) int32: slots of a and b."""
     bounds: Any
     """(n,) float32: squared lower bounds of their distance, in local units of a (in far view: bounds there)."""
     pairs: Any
-    """(m,) int64: contacts, see leaf_operations."""
+    """(m,) int64: contacts, see contact_keys."""
     front_refs: Any
     """(k, 3) int32: entries of the front."""
     front_keys: Any
@@ -173,7 +169,7 @@ class Results(NamedTuple):
 
 
 class Workspace:
-    """Owns the arrays and knows their address."""
+    """Mutable state of traversals: owns the arrays and knows their address."""
 
     def __init__(self, front: int = 0) -> None:
         self.counters = np.zeros(_COUNTERS, dtype=np.int64)

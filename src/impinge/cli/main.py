@@ -81,7 +81,7 @@ def demo(
 ) -> None:
     """Check a small engine bay that impinge makes by itself, and write a report."""
     require_place_for(output)
-    from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
+    from impinge.apps.demo.engine_bay import CLEARANCE, PLANTED, engine_bay
 
     assembly = engine_bay()
     terminal.out.print(f"An engine bay of {len(assembly)} parts, clearance {CLEARANCE:g} {assembly.unit}.")

@@ -1,1 +1,1 @@
-"""Convex bodies: exact hulls, their features and Voronoi cells, and closest features."""
+"""Convex bodies: exact hulls, their features and Voronoi cells; GJK, EPA, V-Clip and Lin-Canny."""

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Questions about two convex bodies: the one kernel behind every method and every verb but penetration.
+"""Queries on two convex bodies: the one kernel behind every method and every verb but penetration.
 
 For each pose
 
     kept plane (Baraff) --------------------------------------------> apart
     start: kept simplex (GJK) | walk over features (V-Clip, Lin-Canny)
-        --> sure_finish, where it is the nearest one already ----------> distances
+        --> certified_finish, where it is the nearest one already -----> distances
         --> gjk, in floats -------------------------------------------> apart, meeting, near enough
               --> settle, with certain signs -------------------------> the same, and distances, always
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from impinge.convex.distance.certified_finish import finish_surely
 from impinge.convex.distance.exact_finish import begin_anew, settle, write_nearest
-from impinge.convex.distance.gjk import APART, MEETING, gjk
+from impinge.convex.distance.gjk import gjk
 from impinge.convex.distance.separating_plane import still_separates
 from impinge.convex.distance.simplex import pose_anew
 from impinge.convex.distance.simplex_of_pair import simplex_of_pair
@@ -41,6 +41,7 @@ from impinge.convex.workspace import (
     VCLIP,
     work_at,
 )
+from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import inner, kernel
 

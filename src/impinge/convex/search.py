@@ -1,4 +1,4 @@
-"""Questions about two convex hulls: the side of Python."""
+"""Queries on two convex hulls: the Python interface of the kernels."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def own_workspace() -> Workspace:
 
 
 class ConvexSearch:
-    """The questions about two hulls, for batches of poses (k, 4, 4); ``work`` makes them coherent if it is."""
+    """Queries on two hulls, for batches of poses (k, 4, 4); ``work`` makes them coherent if it is."""
 
     def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "gjk", work: Workspace | None = None) -> None:
         self.a, self.b = prepared(a, method), prepared(b, method)

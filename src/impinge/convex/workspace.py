@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What questions about two convex bodies write on, and what one leaves to the next.
+"""Mutable state of queries on two convex bodies, with the warm start that one leaves to the next.
 
 It lives outside the kernel, so that asking allocates nothing.  One thread uses a workspace at a time.  A new one, all
 zero, is a legal start.
@@ -84,7 +84,7 @@ FEATURES = 6
 
 
 class Work(NamedTuple):
-    """The tables of a workspace."""
+    """The arrays of a workspace, as kernels see them."""
 
     rows: Any
     """(4, 9) the simplex: w = p - q, p of a, q of b in each row."""
@@ -117,7 +117,7 @@ _ASKED_AT = Work._fields.index("poses_a")
 
 
 class Workspace:
-    """Owns the arrays and knows their address."""
+    """Mutable state of queries on two convex bodies: owns the arrays and knows their address."""
 
     __slots__ = (
         "_asked", "_header", "_plateaus", "_single", "address", "answers", "counters", "features", "nearest", "numbers",
@@ -160,7 +160,7 @@ class Workspace:
     def need_room(self, vertices: int) -> None:
         """For bodies with so many vertices."""
         if vertices > self.room:
-            # In this order, so that kernels find room that is there wherever this is interrupted.
+            # In this order, so that no kernel uses memory that is not there, wherever this is interrupted.
             self._plateaus.append(np.zeros((2, 2 * vertices), dtype=np.int64))
             self._set(_QUEUE_AT, [address_of(array) for array in self._plateaus[-1]])
             self.orders[ROOM] = 2 * vertices

@@ -5,7 +5,8 @@ A posed vertex is, in float64 and in this order, without fused multiply-add::
     (R[i, 0] * x + R[i, 1] * y + R[i, 2] * z) + t[i]
 
 This rounding is part of the truth: all exact answers refer to the rounded world
-coordinates, so anyone can check them with numpy and fractions.
+coordinates, so anyone can check them with numpy and fractions.  Kernels have it from
+``geometry.posing``; ``posed_vertices`` is its vectorised twin.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What is remembered of two bodies from frame to frame, and what their questions write on.
+"""Temporal coherence of two bodies: sorted lists kept from frame to frame, and the mutable state of their queries.
 
 Ponamgi, Manocha and Lin (1995), 4.7: memory follows what interacts.  Sorted lists exist for the pairs of nodes that
 were reached in the last frame, one behind the other.  A frame writes its lists behind each other in the other half of
@@ -30,7 +30,7 @@ KEPT = 2
 LISTED = 3
 """and how many items are in them together."""
 POSE = 4
-"""The pose that is looked at."""
+"""The pose that is being answered."""
 FOUND = 5
 """Contacts so far."""
 BOX_TESTS = 6
@@ -59,7 +59,7 @@ REGION = 0
 CLEARANCE = 6
 _NUMBERS = 7
 
-# What a kernel may answer when it has no room.
+# What a kernel may answer when a buffer is full.
 DONE = 0
 MORE_PAIRS = 1
 MORE_ITEMS = 2
@@ -69,12 +69,12 @@ MORE_STACK = 4
 
 _ROOM_FOR = {MORE_PAIRS: PAIRS_ROOM, MORE_ITEMS: ITEMS_ROOM, MORE_FOUND: FOUND_ROOM, MORE_STACK: STACK_ROOM}
 _FEWEST = np.array([64, 1024, 1024, 1024])
-"""Room for pairs, items, contacts, and open pairs of a search for distances."""
+"""Sizes of the buffers for pairs, items, contacts, and open pairs of a search for distances."""
 _OF_ONE_QUESTION = np.array([POSE, FOUND, BOX_TESTS, TRIANGLE_TESTS, EXCHANGES])
 
 
 class Work(NamedTuple):
-    """The arrays of a memory."""
+    """The arrays of a memory, as kernels see them."""
 
     boxes_a: Any
     boxes_b: Any
@@ -92,9 +92,9 @@ class Work(NamedTuple):
     keys: Any
     """What one list is sorted by,"""
     scratch: Any
-    """(3 n,) int32: and room to sort it, and for its items of either body that count."""
+    """(3 n,) int32: and scratch to sort it, and for its items of either body that count."""
     found: Any
-    """(n,) contacts as numbers: (face of a * faces of b + face of b) * 4 + kind."""
+    """(n,) keys of contacts (bvh.contact_keys), without the pose."""
     stack: Any
     """(n, 2) int32: open pairs of items in a search for distances,"""
     bounds: Any
@@ -189,7 +189,7 @@ class Memory:
         self._stack = (np.empty((stack, 2), dtype=np.int32), np.empty(stack))
 
     def grow(self, answer: int) -> None:
-        """Make more room, as a kernel has asked for; lists of the last frame are then made anew."""
+        """Enlarge the buffers, as a kernel has asked for; lists of the last frame are then made anew."""
         before = self.counters.copy()
         self._is_new = True
         self.counters[_ROOM_FOR[answer]] *= 4
@@ -198,12 +198,12 @@ class Memory:
                 self.forget()
             else:
                 self._make_room()
-        except BaseException:  # out of memory, or interrupted: no kernel may use room that is not there
+        except BaseException:  # out of memory, or interrupted: no kernel may use memory that is not there
             self.counters[:] = before
             raise
 
     def _give_back(self) -> None:
-        """After a frame that needed far more than the last one: rooms become smaller, and lists are made anew."""
+        """After a frame that needed far more than the last one: buffers become smaller, and lists are made anew."""
         counters = self.counters
         room, used = counters[[PAIRS_ROOM, ITEMS_ROOM]], counters[[KEPT, LISTED]]
         if (room > _FEWEST[:2]).any() and (16 * used < room).all():

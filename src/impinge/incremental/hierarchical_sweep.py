@@ -2,7 +2,7 @@
 """Hierarchical sweep and prune: all pairs of faces that meet, level by level through two hierarchies of boxes.
 
 Ponamgi, Manocha and Lin (1995), 4.7.  For a pair of nodes whose boxes overlap, the children of both are sorted along an
-axis and swept; pairs of children that overlap are looked at next.  Levels are (1, 1), (2, 2), ...; where one hierarchy
+axis and swept; pairs of children that overlap come next.  Levels are (1, 1), (2, 2), ...; where one hierarchy
 has ended, its last level goes on against the descending levels of the other.  At two leaves the faces are swept, and
 those whose boxes overlap are tested.
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.bvh.answers import APART, FAR_APART, MEETING
-from impinge.bvh.workspace import KINDS
+from impinge.bvh.contact_keys import contact_key
 from impinge.convex.distance.support import pose_of
 from impinge.geometry.triangles.intersection import DISJOINT, contact_kind, load_triangle
 from impinge.incremental.frame_memory import (
@@ -313,8 +313,8 @@ def _test_faces(a, b, item_a, item_b, work):
     found = counters[FOUND]
     if found == counters[FOUND_ROOM]:
         return MORE_FOUND
-    pair = np.int64(a.body.faces[entry_a]) * b.body.face_count + b.body.faces[entry_b]
-    work.found[found] = pair * KINDS + kind
+    face_a, face_b = np.int64(a.body.faces[entry_a]), np.int64(b.body.faces[entry_b])
+    work.found[found] = contact_key(0, face_a, face_b, kind, a.body.face_count, b.body.face_count)
     counters[FOUND] = found + 1
     return DONE
 

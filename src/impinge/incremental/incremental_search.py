@@ -1,4 +1,4 @@
-"""Questions about two bodies with hierarchies of boxes, remembering from frame to frame: the side of Python."""
+"""Queries on two bodies with box hierarchies and temporal coherence: the Python interface of the kernels."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Floats, Ints
 from impinge.bvh.answers import MEETING
+from impinge.bvh.contact_keys import decoded_contacts
 from impinge.bvh.search import Statistics
-from impinge.bvh.workspace import KINDS
 from impinge.incremental.frame_memory import (
     ASKED,
     BOX_TESTS,
@@ -73,7 +73,7 @@ def _subsets(mesh: Mesh) -> Sequence[Ints] | None:
 
 
 class IncrementalSearch:
-    """The questions about two hierarchies, for batches of checked poses (k, 4, 4).
+    """Queries on two box hierarchies, for batches of checked poses (k, 4, 4).
 
     With a memory of its own it uses that a pose is near the one before, and takes one thread at a time.  Without, each
     call begins anew (but the poses of one call follow each other).  ``regions`` find where the hulls of the bodies
@@ -119,21 +119,19 @@ class IncrementalSearch:
             most = None
         ends = self._ask(_sweep(), memory, poses_a, poses_b, enough=most).ends
         ends[memory.counters[POSE] :] = memory.counters[FOUND]
-        numbers = memory.take_found()
+        keys = memory.take_found()
         if len(poses_a) == 1:
-            numbers.sort()
-            pose = np.zeros(len(numbers), dtype=np.int64)
+            keys.sort()
+            pose = np.zeros(len(keys), dtype=np.int64)
         else:
             pose = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-            numbers = numbers[np.lexsort((numbers, pose))]
-        if self._has_pieces and len(numbers) > 1:  # a face may have met another one in several cells
-            new = np.ones(len(numbers), dtype=np.bool_)
-            np.logical_or(numbers[1:] != numbers[:-1], pose[1:] != pose[:-1], out=new[1:])
-            numbers, pose = numbers[new], pose[new]
-        pairs = np.empty((len(numbers), 4), dtype=np.int64)
+            keys = keys[np.lexsort((keys, pose))]
+        if self._has_pieces and len(keys) > 1:  # a face may have met another one in several cells
+            new = np.ones(len(keys), dtype=np.bool_)
+            np.logical_or(keys[1:] != keys[:-1], pose[1:] != pose[:-1], out=new[1:])
+            keys, pose = keys[new], pose[new]
+        pairs = decoded_contacts(keys, self._a.face_count, self._b.face_count)
         pairs[:, 0] = pose
-        np.bitwise_and(numbers, KINDS - 1, out=pairs[:, 3])
-        np.divmod(numbers // KINDS, self._b.face_count, out=(pairs[:, 1], pairs[:, 2]))
         self._tell(memory, len(pairs))
         return pairs
 
@@ -221,7 +219,7 @@ def _leaf_at(handle: Handle, vertex: Floats) -> int:
     return int(handle.hierarchy.parent[handle.nodes + entry])
 
 
-# Kernels are imported when they are first needed, so that nobody waits for what is not asked.
+# Kernels are imported when they are first needed, so that no query compiles what it does not use.
 
 
 @cache

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The nearest faces of two bodies that do not meet, by branch and bound over their hierarchies of boxes.
+"""Distance of two bodies that do not meet, by branch and bound over their box hierarchies.
 
 Ponamgi, Manocha and Lin (1995), 5.1: where there is no contact, the closest distance is wanted.  A pair of boxes whose
 gap is wider than the smallest distance so far is left out.  The faces that were nearest in the last frame give a first
@@ -76,7 +76,7 @@ def _measure(a, b, entry_a, entry_b, work, i, best):
 def _push_children(a, b, turn, item_a, item_b, reach, work, open_pairs):
     """Put the children of a (turn 0) or b (turn 1) on the stack that are within reach, the nearest on top.
 
-    Returns the height of the stack, or -1 where it has no room.
+    Returns the height of the stack, or -1 where it is full.
     """
     one, other = (a, b) if turn == 0 else (b, a)
     node, beside = (item_a, item_b) if turn == 0 else (item_b, item_a)

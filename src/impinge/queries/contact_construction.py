@@ -6,22 +6,17 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.geometry.contacts.construction import MOST_POINTS, construct_contact
+from impinge.geometry.posing import posed_point
 from impinge.geometry.triangles.certain_crossing import PAIR_SHAPE
 from impinge.kernels.jit import inlined, kernel
 
 
 @inlined
 def _put_posed_face(pose, vertices, faces, face, corners):
-    """Write a face in world coordinates; the order of operations is that of geometry.pose."""
-    xx, xy, xz, tx = pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3]
-    yx, yy, yz, ty = pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3]
-    zx, zy, zz, tz = pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3]
+    """Write the corners of a face in world coordinates."""
     for i in range(3):
         v = faces[face, i]
-        x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-        corners[i, 0] = ((xx * x + xy * y) + xz * z) + tx
-        corners[i, 1] = ((yx * x + yy * y) + yz * z) + ty
-        corners[i, 2] = ((zx * x + zy * y) + zz * z) + tz
+        corners[i, 0], corners[i, 1], corners[i, 2] = posed_point(pose, vertices[v, 0], vertices[v, 1], vertices[v, 2])
 
 
 @kernel

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, as_clearance, shown
 from impinge.bodies import require_triangles
-from impinge.bvh.search import contact_columns, handle_of
+from impinge.bvh.search import handle_of, sorted_contacts
 from impinge.bvh.workspace import AT_ONCE, Results, Workspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.batch import Batch
@@ -97,7 +97,7 @@ class LeafOperation:
             values_found.append(values[: len(keys_found[-1])].copy())
         keys = np.concatenate(keys_found)
         order = np.argsort(keys)
-        columns = contact_columns(one, other, 0, keys)
+        columns = sorted_contacts(one, other, 0, keys)
         return Visits(
             pose=columns[:, 0].copy(),
             face_a=columns[:, 1].astype(np.int32),

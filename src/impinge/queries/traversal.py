@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from impinge.arrays import as_count, as_extent, shown
 from impinge.bodies import require_triangles
 from impinge.bvh.answers import UNFINISHED
-from impinge.bvh.search import Statistics, contact_columns, handle_of
+from impinge.bvh.search import Statistics, handle_of, sorted_contacts
 from impinge.bvh.workspace import BEST, FACE_A, FACE_B, FOUND, POINTS, Workspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.batch import Batch
@@ -137,7 +137,7 @@ class Traversal:
     def contacts(self) -> Contacts:
         """The contacts found so far; ``complete`` tells whether these are all."""
         self._must_be_about("contacts")
-        pairs = contact_columns(self._a, self._b, 0, np.concatenate([*self._keys.values()]))
+        pairs = sorted_contacts(self._a, self._b, 0, np.concatenate([*self._keys.values()]))
         work = self._work
         return contacts_of(constructed(*self._meshes, work.poses[:1], work.poses[1:], pairs), (), self.done)
 

@@ -273,7 +273,7 @@ class Pipeline:
         if len(some):
             found, ends = self._stages.ask_contacts(some, self._slots)
             counts.box_tests, counts.triangle_tests = self._stages.tests()
-            columns = self._stages.contact_columns(some, found, ends)
+            columns = self._stages.built_contacts(some, found, ends)
             meeting[where] = np.diff(ends, prepend=0) > 0
         else:
             columns = NO_CONTACTS

@@ -1,4 +1,4 @@
-"""Solids through trees: the same answers as those of all triangles and of the referee."""
+"""Solids through trees: the same answers as those of all triangles and of the reference implementation."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def some_poses(rng: np.random.Generator, count: int, size: float) -> tuple[Float
 
 def check_parts(a: impinge.Mesh, b: impinge.Mesh, poses_a: Floats, poses_b: Floats) -> list[int]:
     """Pieces inside and cells at contacts are those that brute force finds; return the cells."""
-    through_trees, referee = TreeSolids(a, b), BruteForce(a, b)
-    pairs = referee.meeting_pairs(poses_a, poses_b)
+    through_trees, reference = TreeSolids(a, b), BruteForce(a, b)
+    pairs = reference.meeting_pairs(poses_a, poses_b)
     for side, mesh in ((0, a), (1, b)):
         labels = components(mesh)
         faces = np.unique(labels, return_index=True)[1]
         free = np.ones((len(poses_a), len(faces)), dtype=np.bool_)
         free[pairs[:, 0], labels[pairs[:, 1 + side]]] = False
-        expected = referee.components_inside(side, poses_a, poses_b, free)
+        expected = reference.components_inside(side, poses_a, poses_b, free)
         found = through_trees.pieces_inside(side, faces, poses_a, poses_b, free)
         np.testing.assert_array_equal(found, expected)
     cells, expected_cells = np.zeros((2, len(poses_a)), dtype=np.int64)
-    referee.cells_at_contacts(poses_a, poses_b, pairs, expected_cells)
+    reference.cells_at_contacts(poses_a, poses_b, pairs, expected_cells)
     through_trees.cells_at_contacts(poses_a, poses_b, pairs, cells)
     np.testing.assert_array_equal(cells, expected_cells)
     return cells.tolist()

@@ -51,7 +51,7 @@ class BothWays:
 
 
 def crossing(a: Floats, b: Floats, most: int = 120) -> tuple[Floats, Floats]:
-    """The pairs that cross, according to the referee."""
+    """The pairs that cross, according to the reference implementation."""
     rows = np.flatnonzero(oracle.kinds(a, b) == ContactKind.CROSSING)[:most]
     return a[rows], b[rows]
 
@@ -129,7 +129,7 @@ def assert_accurate(a: Floats, b: Floats, found: BothWays) -> None:
     [(uniform, 0.95), (posed, 0.95), (axis_aligned, 0.95), (strips, 0.5), (far_away, 0.95), (tiny, 0.95), (huge, 0.95)],
 )
 @pytest.mark.nojit_slow
-def test_ends_are_those_of_the_referee_and_few_pairs_are_in_doubt(make, share: float) -> None:  # type: ignore[no-untyped-def]
+def test_ends_are_those_of_the_reference_and_few_pairs_are_in_doubt(make, share: float) -> None:  # type: ignore[no-untyped-def]
     a, b = crossing(*make(np.random.default_rng(12)))
     found = BothWays(a, b)
     assert len(a) >= 40

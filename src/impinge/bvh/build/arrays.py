@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""New arrays for the kernels that build trees, not filled.
+"""Uninitialised arrays for the kernels that build bounding volume hierarchies.
 
 Numba compiles ``np.empty`` anew wherever its arguments are other constants, 0.05 s each time;
 through these functions it does so once for each kind of array.

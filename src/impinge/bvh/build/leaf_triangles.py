@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What every tree keeps of its triangles: their coordinates in tree order, and in the slots that hold them."""
+"""The triangles of a bounding volume hierarchy: their coordinates in tree order, and in the slots that hold them."""
 
 from __future__ import annotations
 

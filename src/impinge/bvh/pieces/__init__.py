@@ -1,1 +1,1 @@
-"""Bodies of convex pieces, as leaves of the one traversal."""
+"""Unions of convex pieces, as leaves of the one traversal."""

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from impinge.bvh.layout import WIDTH
+from impinge.bvh.open_pairs import start
 from impinge.bvh.pieces.hull_tree import PiecesBody, pieces_body
 from impinge.bvh.relative_motion import SCALE
-from impinge.bvh.traverse import USED, candidates, start, traverse, visit
+from impinge.bvh.traverse import USED, candidates, traverse, visit
 from impinge.bvh.volumes.protocol import size_of
 from impinge.bvh.workspace import (
     BEST,
@@ -31,12 +32,13 @@ from impinge.bvh.workspace import (
 )
 from impinge.convex.distance.exact_finish import begin_anew, settle, write_nearest
 from impinge.convex.distance.gap_bound import gap_bound
-from impinge.convex.distance.gjk import MEETING, gjk
+from impinge.convex.distance.gjk import gjk
 from impinge.convex.distance.simplex import pose_anew
 from impinge.convex.distance.support import pose_of, size_of_coordinates
 from impinge.convex.hull.hull_handle import convex_body
 from impinge.convex.workspace import ASKED, CLOSER_THAN, DISTANCE, FIRST, LIMIT, QUESTION, VALUE
 from impinge.convex.workspace import work_at as convex_work_at
+from impinge.geometry.answers import MEETING
 from impinge.kernels.jit import inlined, inner, kernel
 from impinge.kernels.lanes import lowest_bit, nearest_slot
 

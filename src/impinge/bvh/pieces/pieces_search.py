@@ -1,4 +1,4 @@
-"""Questions about two bodies of convex pieces: the side of Python."""
+"""Queries on two unions of convex pieces: the Python interface of the kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIRST_POSES = 64
 
 
 class PiecesWorkspace(NamedTuple):
-    """What a search among pieces writes on: one part for the traversal, one for pairs of hulls."""
+    """Mutable state of queries on pieces: a workspace of the traversal, and one of GJK for pairs of hulls."""
 
     tree: TreeWorkspace
     convex: ConvexWorkspace

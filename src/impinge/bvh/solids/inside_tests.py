@@ -1,4 +1,4 @@
-"""Questions about solids, with the default trees of two meshes: a ray looks only at triangles near to it."""
+"""Queries on solids: point-in-solid tests by ray casting through the default trees of two meshes."""
 
 from __future__ import annotations
 

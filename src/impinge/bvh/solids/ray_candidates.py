@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The triangles of a tree that a ray may meet.
+"""Ray casting against a bounding volume hierarchy: the triangles that a ray may meet.
 
 The ray runs in world direction x, as solids.ray_parity asks.  The map p -> R^T (p - w) / unit, with w the posed
 origin of the tree, takes it to another ray, with start t and direction d = R^T e_x: that is row 0 of R, nothing is
@@ -35,6 +35,7 @@ from impinge.bvh.relative_motion import column, dot3, largest
 from impinge.bvh.traverse import USED
 from impinge.bvh.tree_handle import obb_body
 from impinge.bvh.volumes.protocol import meeting_children
+from impinge.geometry.posing import posed_point
 from impinge.geometry.solids.cells import triangles_on_ray
 from impinge.kernels.jit import POINTER, array_at, cold, inlined, pointer_to
 from impinge.kernels.lanes import lowest_bit
@@ -51,21 +52,11 @@ class PosedTree(NamedTuple):
     """A tree in a pose."""
 
     body: Any
-    """The address of a tree of oriented boxes, see body."""
+    """The address of a tree of oriented boxes, see tree_handle."""
     stack: Any
     """How many open nodes there may be."""
     pose: Any
     """(4, 4)"""
-
-
-@inlined
-def posed_point(pose, x, y, z):
-    """World coordinates; the order of operations is that of geometry.pose."""
-    return (
-        ((pose[0, 0] * x + pose[0, 1] * y) + pose[0, 2] * z) + pose[0, 3],
-        ((pose[1, 0] * x + pose[1, 1] * y) + pose[1, 2] * z) + pose[1, 3],
-        ((pose[2, 0] * x + pose[2, 1] * y) + pose[2, 2] * z) + pose[2, 3],
-    )
 
 
 @inlined

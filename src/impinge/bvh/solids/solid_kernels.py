@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.bvh.solids.ray_candidates import PosedTree, posed_point
+from impinge.bvh.solids.ray_candidates import PosedTree
+from impinge.geometry.posing import posed_point
 from impinge.geometry.solids.cells import EVERYTHING, cells_around_contact, triangles_on_ray
 from impinge.geometry.solids.ray_parity import vertex_inside
 from impinge.kernels.jit import inner, kernel

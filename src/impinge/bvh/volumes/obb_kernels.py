@@ -1,7 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
 """Entry kernels for trees of oriented boxes: one a question, each compiled when it is first asked.
 
-Trees and the workspace, with the poses and the place for results in it, are passed by address: see body and work.
+Trees and the workspace, with the poses and the place for results in it, are passed by address: see tree_handle and
+workspace.
 """
 
 from __future__ import annotations

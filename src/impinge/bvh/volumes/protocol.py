@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""What the traversal asks of a bounding volume, for each kind of tree.
+"""The interface of a bounding volume: what the traversal needs of it, for each kind of tree.
 
-A new kind of tree adds a body class (see body) and its version of these eight functions; nothing else
+A new kind of tree adds a body class (see tree_handle) and its version of these eight functions; nothing else
 in the traversal knows what a volume is.
 """
 

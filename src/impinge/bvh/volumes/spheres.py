@@ -1,4 +1,4 @@
-"""One sphere against eight.
+"""Sphere against sphere tests: one against the eight children of a node.
 
 Everything rounds relative to the distance of the centres, which is at most the sum of the radii for spheres that meet:
 3 u for the differences and squares, covered by the surplus of the radii (layout.SURPLUS).  Where a gap is wanted

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Which feature of a hull carries the nearest point, given the vertices that span it.
+"""The feature of a hull on which a witness point lies, given the vertices that span it.
 
 One vertex carries itself, two that are joined an edge, all others a face.  After posing, the vertices of a simplex may
 belong to two faces that are coplanar but for rounding; so of the faces around the first vertex the one is named that

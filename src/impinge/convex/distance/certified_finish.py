@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The end of most searches for a distance: floats prove that a simplex is the nearest one, double-doubles measure it.
+"""Certified end of GJK: floats prove that a simplex is the nearest one, double-doubles measure its distance.
 
 What ``distance.exact_gjk`` decides by certain signs is decided here by floats with bounds on their errors; where they
 leave anything open nothing is claimed.  A simplex (corners a, b, c; u = b - a, v = c - a) is the nearest one if

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""EPA, the expanding polytope algorithm: how deep two convex bodies are in each other.
+"""EPA, the expanding polytope algorithm: the penetration depth of two convex bodies.
 
 Van den Bergen (2001), "Proximity queries and penetration depth computation on 3D game objects".  The depth is the
-distance of the origin from the boundary of D = A - B.  A polytope P inside of D is kept.  Its triangle nearest to the
-origin gives a lower bound of the depth, and the highest point of D along the normal of that triangle an upper one;
-as long as they differ, P grows by that point.
+distance of the origin from the boundary of the Minkowski difference D = A - B.  A polytope P inside of D is kept.  Its
+triangle nearest to the origin gives a lower bound of the depth, and the highest point of D along the normal of that
+triangle an upper one; as long as they differ, P grows by that point.
 
 Why it cannot fail
 ------------------

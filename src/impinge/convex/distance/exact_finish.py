@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""One pose of two convex bodies, from a simplex to the exact answer: what all searches among hulls end with.
+"""From the simplex where GJK ends to the exact answer for one pose: the last step of every query on hulls.
 
 gjk, in floats -------------------------------------------> apart, meeting, near enough
-    --> sure_finish, measured in double-double -----------> distances
+    --> certified_finish, measured in double-double ------> distances
     --> careful_walk, double-double ----------------------> the same, and distances
           --> exact_walk, integers -----------------------> the same, always
 """
@@ -14,7 +14,7 @@ import numpy as np
 from impinge.convex.distance.carriers import NONE, carrier
 from impinge.convex.distance.certified_finish import finish_surely
 from impinge.convex.distance.exact_gjk import careful_walk, exact_walk
-from impinge.convex.distance.gjk import APART, OPEN
+from impinge.convex.distance.gjk import UNDECIDED
 from impinge.convex.distance.simplex import OF_A, OF_B, combined
 from impinge.convex.distance.support import turned_back
 from impinge.convex.features.feature_pair import FEATURE_A, FEATURE_B, KIND_A, KIND_B, placements
@@ -34,6 +34,7 @@ from impinge.convex.workspace import (
     VALUE,
     WEIGHTS,
 )
+from impinge.geometry.answers import APART
 from impinge.geometry.exact.double_double import UNCERTAIN
 from impinge.kernels.jit import inner
 
@@ -54,10 +55,10 @@ def begin_anew(work, a, b, address_a, address_b, pose_a, pose_b):
 
 @inner
 def settle(address_a, address_b, address_work, a, b, work, pose_a, pose_b, i, found):
-    """What GJK has found in pose i, or APART or MEETING where it has left that OPEN."""
-    if found == OPEN and work.orders[QUESTION] == DISTANCE and finish_surely(work, a, b, pose_a, pose_b):
+    """What GJK has found in pose i, or APART or MEETING where it has left that UNDECIDED."""
+    if found == UNDECIDED and work.orders[QUESTION] == DISTANCE and finish_surely(work, a, b, pose_a, pose_b):
         found = APART
-    if found == OPEN:
+    if found == UNDECIDED:
         work.counters[CAREFUL] += 1
         found = careful_walk(address_a, address_b, address_work, i)
         if found == UNCERTAIN:

@@ -89,11 +89,9 @@ from impinge.convex.workspace import (
     WEIGHTS,
     work_at,
 )
+from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.exact.double_double import UNCERTAIN, Fine, quotient, root, rounded
 from impinge.kernels.jit import cold, inlined, inner
-
-APART = 0
-MEETING = 1
 
 # Heights of vertices above a plane in floats: 48 u as in distance.support, and 2**-50 for the direction; and what
 # products that underflow may lose, in the direction (which may be tiny here) and in heights.
@@ -105,7 +103,7 @@ _ROOT_ERROR = 2.0**-96
 _SMALLEST = 2.0**-1074
 _MIDDLE = 8
 """The row of ``points`` whose first two numbers add up to twice the number that a distance is compared with."""
-_OPEN = 3
+_BETWEEN_TWO = 3
 """The distance may be rounded to either of the two numbers in that row."""
 
 _FACES = (15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8)
@@ -367,7 +365,7 @@ def _compare(top, bottom, size, twice, points, work):
 
 @inlined
 def _measure(top, bottom, size, length_along_axis, unit, points, work):
-    """Write the distance, or the two floats between which it lies; _OPEN then."""
+    """Write the distance, or the two floats between which it lies; _BETWEEN_TWO then."""
     error = relative_error(top) + relative_error(bottom) + _ROOT_ERROR
     if not error <= VALUE_ERROR:
         return UNCERTAIN
@@ -379,7 +377,7 @@ def _measure(top, bottom, size, length_along_axis, unit, points, work):
     if lower != upper:
         if length_along_axis == 0.0:
             points[_MIDDLE, 0], points[_MIDDLE, 1] = lower, upper
-            return _OPEN
+            return _BETWEEN_TWO
         lower = math.ldexp(length_along_axis, int(unit))
     work.numbers[VALUE] = lower
     return APART
@@ -437,7 +435,7 @@ def _walk(kind, address_a, address_b, address_work, index):
         face[0], face[1], face[2], face[3] = chosen
         if not meeting:
             answer = _finish(corners, twice, unit, direction, points, face, size, work)
-            if answer == _OPEN:
+            if answer == _BETWEEN_TWO:
                 continue  # the same once more, with the middle
             if answer == UNCERTAIN or question == CLOSER_THAN:
                 return answer

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""GJK: from any simplex of the difference of two convex bodies to the one nearest to the origin, in floats.
+"""GJK in floats: from any simplex of the Minkowski difference of two convex bodies to the one nearest to the origin.
 
 Gilbert, Johnson and Keerthi (1988), "A fast procedure for computing the distance between complex objects in
-three-dimensional space"; with hill climbing and the last simplex as start (Cameron 1997) and the subproblem
+three-dimensional space"; with hill climbing and the last simplex as warm start (Cameron 1997) and the subproblem
 of signed volumes (Montanari et al. 2017).
 
 How it ends
@@ -66,13 +66,12 @@ from impinge.convex.workspace import (
     VALUE,
     WEIGHTS,
 )
+from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.exact.predicates import cross, dot, subtract
 from impinge.kernels.jit import inner
 
-APART = 0
-MEETING = 1
-OPEN = 2
-"""To be settled with certain signs."""
+UNDECIDED = 2
+"""Beside APART and MEETING: to be settled with certain signs."""
 
 _GAP = 256.0 * UNIT_ROUNDOFF
 _NEAR_ENOUGH = 0.125
@@ -88,10 +87,10 @@ _HUGE = 2.0**900
 
 @inner
 def gjk(work, a, b, pose_a, pose_b, question, limit):
-    """APART or MEETING as an answer to the question (for CLOSER_THAN: farther than the limit or not), or OPEN.
+    """APART or MEETING as an answer to the question (for CLOSER_THAN: farther than the limit or not), or UNDECIDED.
 
-    Weights and value of a distance are written where the bodies meet; a distance above zero stays OPEN.  In
-    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; who asks for nothing else (BOUND)
+    Weights and value of a distance are written where the bodies meet; a distance above zero stays UNDECIDED.  In
+    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; a query for nothing else (BOUND)
     gets one that is above the limit, or near enough.
     """
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
@@ -106,7 +105,7 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
         d = direction(work)
         squared = dot(d, d)
         if not (_TINY < squared < _HUGE):
-            return OPEN
+            return UNDECIDED
         length = math.sqrt(squared)
         vertex_a, p = support(a, pose_a, (-d[0], -d[1], -d[2]), work.counters[IDS_A + last], work)
         vertex_b, q = support(b, pose_b, d, work.counters[IDS_B + last], work)
@@ -115,10 +114,10 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
         work.numbers[LOWER] = lower
         if question == BOUND:
             if lower > limit or upper - lower <= _NEAR_ENOUGH * upper:
-                return OPEN
+                return UNDECIDED
         elif question == DISTANCE:
             if upper - lower <= _GAP * size:
-                return OPEN
+                return UNDECIDED
         elif question == COLLIDES:
             if height > _SEPARATION_ERROR * size:
                 keep_plane(work, pose_a, d, length, vertex_a, vertex_b)
@@ -131,7 +130,7 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
             if upper + _LENGTH_ERROR * largest_coordinate(work) < limit:
                 return MEETING
         if holds(work, vertex_a, vertex_b):
-            return OPEN
+            return UNDECIDED
         put(work, last + 1, vertex_a, p, vertex_b, q)
         work.counters[COUNT] = last + 2
         weights = nearest_weights(work)
@@ -141,7 +140,7 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
         v = combined(work, weights, OF_DIFFERENCE)
         shorter = math.sqrt(dot(v, v))
         if not shorter < upper:
-            return OPEN
+            return UNDECIDED
         upper = shorter
 
 
@@ -168,7 +167,7 @@ def _settle_inside(work, question):
         p < -error and q < -error and r < -error and s < -error
     )
     if not inside:
-        return OPEN
+        return UNDECIDED
     if question != DISTANCE:
         return MEETING
     total = p + q + r + s
@@ -179,4 +178,4 @@ def _settle_inside(work, question):
     # The weights of a flat tetrahedron may be off by so much that the two points differ.
     v = combined(work, weights, OF_DIFFERENCE)
     off = max(abs(v[0]), abs(v[1]), abs(v[2]))
-    return MEETING if off <= 2.0 * UNIT_ROUNDOFF * largest_coordinate(work) else OPEN
+    return MEETING if off <= 2.0 * UNIT_ROUNDOFF * largest_coordinate(work) else UNDECIDED

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A polytope that grows point by point, as EPA needs it: an exact hull with normals that can be trusted.
+"""The expanding polytope of EPA: an exact incremental hull, with normals of known accuracy.
 
 The triangles are those of the incremental hull of ``convex.hull.exact_quickhull``, all signs exact: never inconsistent,
 never degenerate.  Every triangle knows its unit normal, right to 24 u also where it is a needle, and the height of its

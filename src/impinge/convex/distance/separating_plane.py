@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A plane that separated two bodies a moment ago is tried first: most questions along a path end here.
+"""Cached separating plane: the one of the last pose is tried first, and decides most queries along a path.
 
 Baraff (1990), "Curved surfaces and coherence for non-penetrating rigid body simulation": the plane moves along with
 one of the bodies.  It is kept as a direction in the frame of a, with the vertices of both bodies that were nearest to

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The simplex of GJK: up to four differences w = p - q of posed vertices, in the rows of a workspace."""
+"""The simplex of GJK: up to four points w = p - q of the Minkowski difference, in the rows of a workspace."""
 
 from __future__ import annotations
 

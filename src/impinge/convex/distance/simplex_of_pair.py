@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""From a pair of features to the simplex of GJK that holds the difference of their nearest points."""
+"""From a pair of features to the simplex of GJK that holds the difference of their witness points."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The vertex of a posed convex body that lies farthest in a direction, by hill climbing over its edges.
+"""Support mapping of a posed convex body: the vertex farthest in a direction, by hill climbing over its edges.
 
 Cameron (1997), "Enhancing GJK": go from vertex to higher neighbour until there is none; from a start near by that
 takes a step or two, whatever the number of vertices.
@@ -35,6 +35,7 @@ from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.hull.cube_map import first_vertex
 from impinge.convex.workspace import STAMP
 from impinge.geometry.exact.predicates import dot, subtract
+from impinge.geometry.posing import posed_along
 from impinge.kernels.jit import inner
 
 _PLATEAU = 48.0 * UNIT_ROUNDOFF
@@ -54,16 +55,12 @@ def pose_of(poses, i):
 
 @inner
 def posed_vertex(body, pose, i):
-    """World coordinates, in the order of geometry.pose."""
+    """World coordinates of a vertex."""
     x = body.vertices[i, 0]
     y = body.vertices[i, 1]
     z = body.vertices[i, 2]
     r, s, t = pose
-    return (
-        ((r[0] * x + r[1] * y) + r[2] * z) + r[3],
-        ((s[0] * x + s[1] * y) + s[2] * z) + s[3],
-        ((t[0] * x + t[1] * y) + t[2] * z) + t[3],
-    )
+    return posed_along(r, x, y, z), posed_along(s, x, y, z), posed_along(t, x, y, z)
 
 
 @inner

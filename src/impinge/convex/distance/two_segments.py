@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The nearest places of two segments.
+"""Closest points of two segments.
 
 Lumelsky (1985), "On fast computation of distance between line segments"; in ratios that neither overflow nor underflow.
 """

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The nearest points of two features of convex bodies, and the gap between them, with all the digits that it has.
+"""Closest points of two features of convex bodies, and their distance, with all the digits that it has.
 
 Where bodies nearly touch, the difference of two rounded points says little about its direction; but that decides where
 a walk over features goes on.  What is known of the direction is put in: square to a face, to two edges, or to one.

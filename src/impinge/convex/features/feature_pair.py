@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A pair of features, one of each body: what Lin-Canny and V-Clip walk over, and remember from pose to pose.
+"""Pair of closest features, one of each body: the state of Lin-Canny and V-Clip, and the warm start of the next pose.
 
-Both walks look at the bodies from each other's frame, in centred coordinates (``hull_handle``), in floats.  Where they
-end is a claim.  ``convex.distance.gjk`` takes the vertices of the two features as its first simplex
+Both walks carry features into the frame of the other body, in centred coordinates (``hull_handle``), in floats.  Where
+they end is a claim.  ``convex.distance.gjk`` takes the vertices of the two features as its first simplex
 (``distance.simplex_of_pair``), and the bound with which it ends is the proof; where rounding has led a walk astray it
 goes on from there.
 """

@@ -1,1 +1,1 @@
-"""Convex hulls with exact signs, their features, and how kernels see them."""
+"""Convex hulls with exact signs, their features, and the records that kernels read."""

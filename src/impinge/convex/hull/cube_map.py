@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Where to begin a climb: the farthest vertex for each of the directions on a grid, found by the direction itself.
+"""Start vertices for hill climbing: a cube map from directions to the farthest vertex.
 
 A climb from far away takes a number of steps that grows with the square root of the number of vertices.  The grid
 lies on the faces of a cube (a cube map, as for reflections in pictures: Greene 1986), so a direction finds its square

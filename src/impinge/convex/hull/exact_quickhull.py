@@ -27,7 +27,7 @@ Why no point is lost
 Let q lie strictly above a triangle F that is replaced, and outside of the new hull.  The segment from q to a
 (generic) point x of F enters the new hull at a point y, and q is strictly above the facet of y.  Were y on a surviving
 triangle, it would be a point of the old hull, which lies on or below F; but the segment is strictly above F up to x,
-and x is on no surviving triangle.  So y is on a new one: it is enough to look at these.
+and x is on no surviving triangle.  So y is on a new one: it is enough to test these.
 """
 
 from __future__ import annotations

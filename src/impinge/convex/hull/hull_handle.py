@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A convex hull as the kernels see it, behind one address.
+"""Convex hulls as kernels read them: the handle of a hull, and the records behind its address.
 
 A body has three parts.  ``convex_body`` is what support mappings need, ``body_features`` the feature graph
 (``hull.feature_graph``), ``body_cells`` the divided Voronoi cells (``voronoi_cells``), which are made when Lin-Canny

@@ -1,4 +1,4 @@
-"""What a ConvexHull promises about its shape, checked exactly and from scratch."""
+"""Exact check, from scratch, of what a ConvexHull promises about its shape."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Segments between numbered nodes, put in a row: the walk along paths and around cycles."""
+"""Segments between numbered nodes, joined to polylines: the walk along paths and around cycles."""
 
 from __future__ import annotations
 

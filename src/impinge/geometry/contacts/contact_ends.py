@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""On which vertices, edges and faces a contact ends: what neighbouring contacts have in common.
+"""Features (vertices, edges, faces) at the ends of a contact: what neighbouring contacts have in common.
 
 The chord of two triangles ends where an edge of one meets the other.  Its rounded coordinates differ by some
 ulps from those that the neighbour across that edge computes, but the pair (edge, face) does not: it is decided by
@@ -17,6 +17,7 @@ import numpy as np
 
 from impinge.geometry.contacts.construction import farthest_two
 from impinge.geometry.exact.predicates import orient2d_value, orient3d, orient3d_error
+from impinge.geometry.posing import posed_point
 from impinge.geometry.triangles.crossing import (
     SMALLEST_SAFE_EXTENT,
     between,
@@ -296,18 +297,12 @@ def _write_sides(n, owner, features, points, corner_features, corner_points, con
 
 @inner
 def _posed_triangle(pose, vertices, faces, face):
-    """World coordinates; the order of operations is that of geometry.pose."""
-    t = np.empty((3, 3))
-    for i in range(3):
-        v = faces[face, i]
-        for j in range(3):
-            t[i, j] = (
-                (pose[j, 0] * vertices[v, 0] + pose[j, 1] * vertices[v, 1]) + pose[j, 2] * vertices[v, 2]
-            ) + pose[j, 3]
+    """The corners of a face in world coordinates."""
+    i, j, k = faces[face, 0], faces[face, 1], faces[face, 2]
     return (
-        (t[0, 0], t[0, 1], t[0, 2]),
-        (t[1, 0], t[1, 1], t[1, 2]),
-        (t[2, 0], t[2, 1], t[2, 2]),
+        posed_point(pose, vertices[i, 0], vertices[i, 1], vertices[i, 2]),
+        posed_point(pose, vertices[j, 0], vertices[j, 1], vertices[j, 2]),
+        posed_point(pose, vertices[k, 0], vertices[k, 1], vertices[k, 2]),
     )
 
 

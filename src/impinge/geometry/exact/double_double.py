@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Numbers of two floats with a bound on their error: some 100 bits where 53 leave a sign open, without big integers.
+"""Double-double arithmetic with running error bounds: some 100 bits where 53 leave a sign open.
 
 Dekker (1971), "A floating-point technique for extending the available precision"; Knuth's two-sum.  A number is
 ``high + low``, right to within ``error``.  The bound is kept along, and it is 0 as long as nothing was rounded: on

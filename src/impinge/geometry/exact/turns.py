@@ -1,4 +1,4 @@
-"""Exact turns of many triples of points in the plane: floats decide, integers settle what is left."""
+"""Exact orientation of many triples of points in the plane: floats filter, integers settle what is left."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def triangles_on_ray(surface, x, rounding):
 
 
 class AllTriangles(NamedTuple):
-    """A surface without any order: each ray looks at all of it."""
+    """A surface without a hierarchy: each ray is tested against all of it."""
 
     triangles: Any
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""All pairs of triangles, by brute force: the referee of every faster method.
+"""All pairs of triangles, by brute force: the reference implementation for every faster method.
 
 The kernels take posed triangles, (n, 3, 3).  A pair of bounding boxes is compared before a pair
 of triangles; nothing else is left out.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from impinge.geometry.posing import posed_coordinate
 from impinge.geometry.triangles.distance import disjoint_distance
 from impinge.geometry.triangles.intersection import DISJOINT, contact_kind, load_triangle
 from impinge.kernels.jit import inner, kernel
@@ -16,13 +17,13 @@ from impinge.kernels.jit import inner, kernel
 
 @inner
 def pose_triangles(pose, vertices, faces, world, triangles):
-    """World coordinates of vertices and triangles; the order of operations is that of geometry.pose."""
+    """Write the world coordinates of vertices and of triangles."""
     for i in range(len(vertices)):
         x = vertices[i, 0]
         y = vertices[i, 1]
         z = vertices[i, 2]
         for j in range(3):
-            world[i, j] = ((pose[j, 0] * x + pose[j, 1] * y) + pose[j, 2] * z) + pose[j, 3]
+            world[i, j] = posed_coordinate(pose[j, 0], pose[j, 1], pose[j, 2], pose[j, 3], x, y, z)
     for i in range(len(faces)):
         for j in range(3):
             for k in range(3):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""World boxes of a hierarchy in a pose, in three ways that lose nothing.
+"""World boxes of a posed box hierarchy, updated in three ways that are all conservative.
 
 Ponamgi, Manocha and Lin (1995), 4.5.
 
@@ -7,7 +7,7 @@ Ponamgi, Manocha and Lin (1995), 4.5.
 - ``rotating``: boxes that hold their faces in every orientation; only their middle is posed.
 - ``interpolated``: from how far the faces reach in pre-computed directions.
 
-The second and third way need to look at no face, so boxes are computed when a node is opened, and what is far from all
+The second and third way need no face, so boxes are computed when a node is opened, and what is far from all
 contacts costs nothing.  ``hierarchy.reach`` has the derivations.  In all three a face has the box of its posed
 vertices, bit for bit (a trimmed one that of its piece, moved outward): posing three vertices takes some 20 ns, and
 boxes for every orientation would be several times as large.
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from impinge.arrays import Floats
 from impinge.convex.distance.support import pose_of
 from impinge.geometry.pose import as_pose
+from impinge.geometry.posing import posed_along
 from impinge.incremental.hierarchy.hierarchy_handle import Handle, box_body
 from impinge.incremental.hierarchy.options import UPDATES
 from impinge.kernels.jit import inlined, inner, kernel
@@ -93,8 +94,7 @@ def _rotating_box(posed, node):
     spheres = posed.body.spheres
     half = spheres[node, 3] + posed.outward
     for k in range(3):
-        r = posed.pose[k]
-        middle = ((r[0] * spheres[node, 0] + r[1] * spheres[node, 1]) + r[2] * spheres[node, 2]) + r[3]
+        middle = posed_along(posed.pose[k], spheres[node, 0], spheres[node, 1], spheres[node, 2])
         posed.boxes[node, k] = middle - half
         posed.boxes[node, k + 3] = middle + half
 
@@ -107,12 +107,6 @@ def _node_box(posed, node):
         _interpolated_box(posed, node)
 
 
-@inlined
-def _coordinate(row, x, y, z):
-    """In the order of geometry.pose."""
-    return ((row[0] * x + row[1] * y) + row[2] * z) + row[3]
-
-
 @inner
 def _piece_box(posed, entry):
     body = posed.body
@@ -120,7 +114,7 @@ def _piece_box(posed, entry):
     for k in range(3):
         low, high = np.inf, -np.inf
         for i in range(body.piece_starts[entry], body.piece_starts[entry + 1]):
-            x = _coordinate(posed.pose[k], body.pieces[i, 0], body.pieces[i, 1], body.pieces[i, 2])
+            x = posed_along(posed.pose[k], body.pieces[i, 0], body.pieces[i, 1], body.pieces[i, 2])
             low = min(low, x)
             high = max(high, x)
         posed.boxes[item, k] = low - posed.outward
@@ -135,9 +129,9 @@ def _pose_entry(posed, entry):
     given, triangles = body.triangles, posed.triangles
     for k in range(3):
         row = posed.pose[k]
-        a = _coordinate(row, given[entry, 0, 0], given[entry, 0, 1], given[entry, 0, 2])
-        b = _coordinate(row, given[entry, 1, 0], given[entry, 1, 1], given[entry, 1, 2])
-        c = _coordinate(row, given[entry, 2, 0], given[entry, 2, 1], given[entry, 2, 2])
+        a = posed_along(row, given[entry, 0, 0], given[entry, 0, 1], given[entry, 0, 2])
+        b = posed_along(row, given[entry, 1, 0], given[entry, 1, 1], given[entry, 1, 2])
+        c = posed_along(row, given[entry, 2, 0], given[entry, 2, 1], given[entry, 2, 2])
         triangles[entry, 0, k] = a
         triangles[entry, 1, k] = b
         triangles[entry, 2, k] = c
@@ -156,7 +150,7 @@ def posed_face(body, pose, entry):
 @inlined
 def _posed_corner(body, pose, entry, corner):
     x, y, z = body.triangles[entry, corner, 0], body.triangles[entry, corner, 1], body.triangles[entry, corner, 2]
-    return _coordinate(pose[0], x, y, z), _coordinate(pose[1], x, y, z), _coordinate(pose[2], x, y, z)
+    return posed_along(pose[0], x, y, z), posed_along(pose[1], x, y, z), posed_along(pose[2], x, y, z)
 
 
 # ------------------------------------------------------------------- a whole hierarchy
@@ -216,7 +210,7 @@ def placed(body, boxes, triangles, opened, pose, frame):
     return posed
 
 
-# ------------------------------------------------------------------ the side of Python
+# ------------------------------------------------------------------ Python interface
 
 
 @kernel

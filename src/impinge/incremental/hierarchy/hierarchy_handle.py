@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A hierarchy of boxes as kernels see it, behind one address."""
+"""Box hierarchies as kernels read them: the handle of a hierarchy, and the record behind its address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far each box of a hierarchy reaches, in every orientation and in pre-computed ones.
+"""Extents of the boxes of a hierarchy, over all orientations and along pre-computed directions.
 
 Ponamgi, Manocha and Lin (1995), 4.5, name two ways to spare boxes the search for their smallest and largest
 coordinates: boxes that hold their faces in every orientation, which are only translated; and sizes that are
@@ -71,12 +71,12 @@ def reach_of_nodes(parent: Ints, nodes: int, triangles: Floats, piece_starts: In
     heights = np.stack([points @ direction for direction in _DIRECTIONS], axis=1)
     above = _ancestors(parent, nodes + entry)
     spans = np.full((nodes, DIRECTIONS), -np.inf)
-    for who, node in above:
-        _raise_to_largest(spans, node, heights[who])
+    for which, node in above:
+        _raise_to_largest(spans, node, heights[which])
     middles = 0.5 * spans[:, [22, 16, 14]] - 0.5 * spans[:, [4, 10, 12]]
     radii = np.zeros((nodes, 1))
-    for who, node in above:
-        away = np.abs(points[who] - middles[node])
+    for which, node in above:
+        away = np.abs(points[which] - middles[node])
         _raise_to_largest(radii, node, np.hypot(np.hypot(away[:, 0], away[:, 1]), away[:, 2])[:, None])
     spheres = np.ascontiguousarray(np.concatenate([middles, radii * _NEARLY_RIGID], axis=1))
     return Reach(spheres, spans)
@@ -85,11 +85,11 @@ def reach_of_nodes(parent: Ints, nodes: int, triangles: Floats, piece_starts: In
 def _ancestors(parent: Ints, items: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Ints]]:
     """For each step upward: which items have a node there, and that node."""
     steps = []
-    who, node = np.arange(len(items)), parent[items]
-    while len(who):
-        steps.append((who, node))
+    which, node = np.arange(len(items)), parent[items]
+    while len(which):
+        steps.append((which, node))
         higher = parent[node] >= 0
-        who, node = who[higher], parent[node[higher]]
+        which, node = which[higher], parent[node[higher]]
     return steps
 
 

@@ -155,7 +155,7 @@ def walk_region(
                 open_count += 1
 
 
-# ------------------------------------------------------------------ the side of Python
+# ------------------------------------------------------------------ Python interface
 
 
 class PenetrationRegion:

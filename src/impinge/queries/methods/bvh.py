@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Bools, Floats
 from impinge.bvh.answers import APART, MEETING, NO_ROOM, UNFINISHED
-from impinge.bvh.search import OBB_HANDLE, Statistics, TreeSearch, contact_columns, own, search_of, to_its_end
+from impinge.bvh.search import OBB_HANDLE, Statistics, TreeSearch, own, search_of, sorted_contacts, to_its_end
 from impinge.bvh.tree_handle import Handle
 from impinge.bvh.workspace import AT_ONCE, Workspace
 from impinge.mesh.mesh import Mesh
@@ -115,7 +115,7 @@ class BVH(SurfaceMethod):
         if _ask(one.kernels.contacts, ready, pose_a, pose_b) != 1:
             work.first_pose()
             return None
-        pairs = contact_columns(one, other, 0, work.take_pairs())
+        pairs = sorted_contacts(one, other, 0, work.take_pairs())
         return contacts_of(constructed(a, b, work.poses[:1], work.poses[1:], pairs), ())
 
     # --- batches

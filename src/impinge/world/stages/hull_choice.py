@@ -1,4 +1,4 @@
-"""Whether the hulls of a pair are worth a look before its trees: a rule for each pair, from measurements.
+"""Whether the hulls of a pair are tested before its trees: a rule for each pair, from measurements.
 
 ``python -m impinge.lab.bench choice`` measures what is said here; docs/methods/auto.md has the figures.
 

@@ -115,9 +115,9 @@ def hull_stage(
 ):  # fmt: skip
     """Ask ``closest``, given by its address, about all pairs of objects.
 
-    The answer is NEAR (no farther apart than the clearance, or meeting), APART or STILL_APART.  Of two convex bodies it
-    is the exact one, with distance, points and features where these are asked for; of others NEAR means that nothing
-    is known.
+    The answer is NEAR (no farther apart than the clearance, or meeting), APART or STILL_APART.
+    Of two convex bodies it is the exact one, with distance, points and features where these are asked for;
+    of others NEAR means that nothing is known.
     """
     pairs, slots, clearances = _pairs(pairs, count), _numbers(slots, count), _doubles(clearances, count)
     hulls, convex, poses = _addresses(hulls, objects), _flags(convex, objects), _poses(poses, objects)

@@ -1,4 +1,4 @@
-"""Hulls, trees and insides of many pairs at once: the stages of the pipeline after the broad phase.
+"""The narrow phase of many pairs at once: hulls, trees and nesting, the stages of the pipeline after the broad phase.
 
 Kernels answer for all pairs in one call.  What is left to Python is done for all pairs of the same two
 shapes together.
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
 from impinge.broadphase.body_boxes.box_axes import OUTWARD, UNDERFLOW
-from impinge.bvh.workspace import COHERENT, FOR_EVER, KINDS, PAUSE
+from impinge.bvh.contact_keys import decoded_contacts
+from impinge.bvh.workspace import COHERENT, FOR_EVER, PAUSE
 from impinge.bvh.workspace import Workspace as TreeWorkspace
 from impinge.convex.search import METHODS, prepared
 from impinge.convex.workspace import FEATURES
@@ -160,7 +161,7 @@ class NarrowStages:
         return answers, nearest
 
     def ask_contacts(self, asked: Asked, kept: PairSlots) -> tuple[Numbers, Numbers]:
-        """All contacts as numbers of the kernel, pair after pair, and where those of each pair end."""
+        """The keys of all contacts, pair after pair, and where those of each pair end."""
         from impinge.world.stages.tree_stage import CONTACTS
 
         ends = np.zeros(len(asked), dtype=np.int64)
@@ -264,7 +265,7 @@ class NarrowStages:
                 found[where] |= inside.any(axis=1)
         return found
 
-    def contact_columns(self, asked: Asked, keys: Numbers, ends: Numbers) -> ContactColumns:
+    def built_contacts(self, asked: Asked, keys: Numbers, ends: Numbers) -> ContactColumns:
         """(pair, face of a, face of b, kind) of contacts from ``ask_contacts``, sorted; segments and normals."""
         starts = np.concatenate([[0], ends[:-1]])
         parts = [NO_CONTACTS]
@@ -276,9 +277,8 @@ class NarrowStages:
             places = np.arange(len(pair)) + np.repeat(starts[where] - (np.cumsum(counts) - counts), counts)
             found = keys[places]
             order = np.lexsort((found, pair))
-            columns = np.empty((len(pair), 4), dtype=np.int64)
-            columns[:, 0], columns[:, 3] = pair[order], found[order] % KINDS
-            columns[:, 1], columns[:, 2] = np.divmod(found[order] // KINDS, len(method.b.faces))
+            columns = decoded_contacts(found[order], len(method.a.faces), len(method.b.faces))
+            columns[:, 0] = pair[order]
             built = constructed(method.a, method.b, poses_a, poses_b, columns)
             built.pairs[:, 0] = where[built.pairs[:, 0]]
             parts.append(built)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Red against red: where the overlapping features of two hulls belong to both models, a yes needs no tree.
+"""Red features against red: where overlapping features of two hulls belong to both models, a yes needs no tree.
 
 Lin, Manocha, Cohen and Gottschalk (1996, 4.1.4).  The walk over features has ended at a pair that crosses, or with one
 inside the other body.  The triangles of both features are compared exactly; what they do not decide goes on to the
