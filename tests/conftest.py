@@ -16,7 +16,7 @@ import impinge
 settings.register_profile("default", derandomize=True, deadline=None)
 # Plain Python is some hundred times slower than a compiled kernel.
 settings.register_profile("nojit", derandomize=True, deadline=None, max_examples=10)
-# Looks for new examples, by hand:  pytest --hypothesis-profile=long
+# Draws new examples, by hand:  pytest --hypothesis-profile=long
 settings.register_profile("long", deadline=None, max_examples=5000)
 
 JIT_IS_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
@@ -35,7 +35,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             compile_everything()
             triangle = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
             for verb in (impinge.collides, impinge.contacts, impinge.distance):
-                verb(triangle, triangle, method="brute")  # the referee of many tests
+                verb(triangle, triangle, method="brute")  # the reference implementation of many tests
             impinge.closer_than(triangle, triangle, 0.0, method="brute")
 
 

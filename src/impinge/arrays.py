@@ -1,4 +1,4 @@
-"""The input boundary: whatever the caller passes becomes a checked, contiguous array here, once."""
+"""Checks of arguments: whatever the caller passes becomes a checked, contiguous array here, once."""
 
 from __future__ import annotations
 
@@ -111,6 +111,8 @@ def as_polygons(
 ) -> tuple[Ints, NDArray[np.int64]]:
     """All corners in one row, and where each polygon starts in it (with one entry more, the end).
 
+    Examples
+    --------
     >>> as_polygons([[0, 1, 2], [3, 2, 1, 0]], "faces", 4)[1].tolist()
     [0, 3, 7]
     """

@@ -1,4 +1,4 @@
-"""What the verbs take: meshes, convex hulls and bodies of convex pieces."""
+"""The types of bodies that queries accept: meshes, convex hulls and bodies of convex pieces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def require_body(body: Any, name: str) -> None:
 
 
 def _as_mesh(body: Body, name: str) -> Mesh:
-    """A hull takes part in questions about triangles as the mesh of its faces."""
+    """A hull takes part in queries about triangles as the mesh of its faces."""
     require_body(body, name)
     if isinstance(body, ConvexPieces):
         raise Unsupported(

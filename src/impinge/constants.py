@@ -1,4 +1,4 @@
-"""Numbers that several rooms share, each with its reason.
+"""Numbers that several packages share, each with its reason.
 
 Change one of these only together with the derivation that it names: the exact
 answers of the whole library stand on them.

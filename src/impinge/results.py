@@ -1,4 +1,4 @@
-"""What the verbs return: frozen dataclasses of fresh arrays, in world coordinates."""
+"""Results of queries: frozen dataclasses of fresh arrays, in world coordinates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 
 class ContactKind(IntEnum):
-    """How two intersecting triangles meet."""
+    """How two intersecting triangles meet.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> cube = shapes.box(1, 1, 1)
+    >>> found = impinge.contacts(cube, cube)  # a cube and its copy
+    >>> impinge.ContactKind(found.kind[0])
+    <ContactKind.COPLANAR: 2>
+    """
 
     CROSSING = 0
     """Their relative interiors cross at an angle."""
@@ -28,7 +38,23 @@ class ContactKind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """All pairs of triangles that meet, sorted by (pose, face_a, face_b)."""
+    """All pairs of triangles that meet, sorted by (pose, face_a, face_b): what ``contacts`` returns.
+
+    Its length is the number of pairs, over all poses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> cube, aside = shapes.box(2, 2, 2), np.eye(4)
+    >>> aside[:3, 3] = 1.0, 0.5, 0.25
+    >>> found = impinge.contacts(cube, cube, None, aside)
+    >>> found
+    Contacts(12: 12 crossing, 0 touching, 0 coplanar)
+    >>> found.segments.shape, found.normal.shape
+    ((12, 2, 3), (12, 3))
+    """
 
     pose: NDArray[np.int64]
     """(k,) index into the flattened batch of poses."""
@@ -57,18 +83,39 @@ class Contacts:
     def loops(
         self, a: Mesh, b: Mesh, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None
     ) -> list[ContactLoop]:
-        """The contacts joined into polylines, for the bodies and poses that they were found for.
+        """Join the contacts into polylines.
 
-        Sorted by pose and first contact.  Closed surfaces that cross give closed loops; an open surface
-        ends some of them, and where more than two segments meet they are broken.  Of surfaces that
-        lie on each other the outline is given (none where that closes on itself, as with a copy of a sphere), and
-        single points that are on no line stand alone.  Every crossing contact is in exactly one polyline.
+        Closed surfaces that cross give closed loops; an open surface ends some of them, and where more than two
+        segments meet they are broken.  Of surfaces that lie on each other the outline is given (none where that closes
+        on itself, as with a copy of a sphere), and single points that are on no line stand alone.  Every crossing
+        contact is in exactly one polyline.
 
-        >>> from impinge.lab.scenes.shapes import box
-        >>> from impinge.queries.verbs import contacts
-        >>> a, b, half = box(2, 2, 2), box(2, 2, 2), np.eye(4)
-        >>> half[:3, 3] = 1.0, 0.5, 0.25
-        >>> [(loop.closed, len(loop.points)) for loop in contacts(a, b, None, half).loops(a, b, None, half)]
+        Parameters
+        ----------
+        a, b
+            The bodies that the contacts were found for; of a ConvexHull, its ``mesh``.
+        pose_a, pose_b
+            The poses that they were found for.
+
+        Returns
+        -------
+        list of ContactLoop
+            Sorted by pose and first contact.
+
+        Raises
+        ------
+        ValueError
+            If the contacts cannot be of these bodies in these poses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import impinge
+        >>> from impinge import shapes
+        >>> cube, aside = shapes.box(2, 2, 2), np.eye(4)
+        >>> aside[:3, 3] = 1.0, 0.5, 0.25
+        >>> found = impinge.contacts(cube, cube, None, aside)
+        >>> [(loop.closed, len(loop.points)) for loop in found.loops(cube, cube, None, aside)]
         [(True, 12)]
         """
         from impinge.mesh.contact_loops import contact_loops
@@ -78,7 +125,19 @@ class Contacts:
 
 @dataclass(frozen=True, eq=False)
 class ContactLoop:
-    """One polyline of contacts."""
+    """One polyline of contacts: a curve in which two surfaces cross, or the outline of where they lie on each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> cube, above = shapes.box(2, 2, 2), np.eye(4)
+    >>> above[2, 3] = 2.0  # one stands on the other
+    >>> (loop,) = impinge.contacts(cube, cube, None, above).loops(cube, cube, None, above)
+    >>> loop.closed, len(loop.points), loop.length
+    (True, 4, 8.0)
+    """
 
     pose: int
     """Index into the flattened batch of poses."""
@@ -105,17 +164,32 @@ class ContactLoop:
 
 
 class FeatureKind(IntEnum):
-    """What a convex hull is made of."""
+    """The kinds of features of a convex hull."""
 
     VERTEX = 0
+    """A corner."""
     EDGE = 1
+    """The segment between two corners."""
     FACE = 2
+    """A plane polygon."""
     INSIDE = 3
+    """The interior: the bodies meet, and no feature is nearest."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Feature:
-    """The feature of a convex hull that carries a point; arrays have the leading shape of the poses."""
+    """The feature of a convex hull on which a witness point lies; arrays have the leading shape of the poses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> hull, aside = impinge.ConvexHull(shapes.box(2, 2, 2)), np.eye(4)
+    >>> aside[:3, 3] = 3.0, 1.0, 0.5
+    >>> impinge.distance(hull, hull, None, aside).feature_a.kind
+    <FeatureKind.FACE: 2>
+    """
 
     kind: FeatureKind | NDArray[np.int8]
     """One FeatureKind, or an array of their numbers; INSIDE where the bodies meet."""
@@ -128,22 +202,37 @@ class Feature:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Distance:
-    """The smallest distance and two points that have it; every array has the leading shape of the poses."""
+    """The smallest distance and two witness points that have it; every array has the leading shape of the poses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> cube, above = shapes.box(1, 1, 1), np.eye(4)
+    >>> above[2, 3] = 3.0
+    >>> found = impinge.distance(cube, cube, None, above)
+    >>> float(found.value), float(found.point_a[2]), float(found.point_b[2])
+    (2.0, 0.5, 2.5)
+    """
 
     value: np.float64 | Floats
+    """The distance; 0 where the bodies meet."""
     point_a: Floats
     """(..., 3) on face_a (for a nested solid: a vertex of the inner body)."""
     point_b: Floats
-    """(..., 3) on face_b."""
+    """(..., 3) on face_b (for a nested solid: the same point)."""
     face_a: int | np.int32 | NDArray[np.int32]
     """The triangle of a mesh or the face of a hull; -1 where the point is inside a solid and on none of its faces.
 
     Of ConvexPieces it is the number of the piece, also where the bodies meet.
     """
     face_b: int | np.int32 | NDArray[np.int32]
+    """The same of b."""
     feature_a: Feature | None
-    """The feature that carries the point, where both bodies are convex hulls (or pieces: it is one of the piece)."""
+    """The feature with point_a, where both bodies are convex hulls (or pieces: it is one of the piece)."""
     feature_b: Feature | None
+    """The same of b."""
 
     def __init__(
         self,
@@ -165,7 +254,7 @@ class Distance:
     def of_hulls(nearest: Floats) -> Distance:
         """Of two convex hulls in one pose: value, two points, and six int32 in the bytes of three numbers.
 
-        All but the value is kept as bytes until it is asked for, which saves a third of the call.
+        All but the value is kept as bytes until it is read, which saves a third of the call.
         """
         found = object.__new__(Distance)
         fields = found.__dict__
@@ -192,41 +281,68 @@ _PARTS_OF_HULLS = ("point_a", "point_b", "face_a", "face_b", "feature_a", "featu
 
 @dataclass(frozen=True, eq=False)
 class Penetration:
-    """How deep two convex bodies are in each other; every array has the leading shape of the poses."""
+    """The penetration depth of two convex bodies; every array has the leading shape of the poses.
+
+    It is the distance from the origin to the boundary of the Minkowski difference of the bodies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> hull, aside = impinge.ConvexHull(shapes.box(2, 2, 2)), np.eye(4)
+    >>> aside[0, 3] = 1.75
+    >>> deep = impinge.penetration(hull, hull, None, aside)
+    >>> float(deep.depth), deep.direction.tolist()
+    (0.25, [-1.0, 0.0, 0.0])
+    """
 
     depth: np.float64 | Floats
     """The length of the shortest way out: 0 where the bodies are apart, or only touch."""
     direction: Floats
-    """(..., 3) the unit vector from b to a along which a must go by the depth (or b by as much the other way)."""
+    """(..., 3) the unit vector from b to a along which a must move by the depth (or b by as much the other way)."""
     point_a: Floats
     """(..., 3) the point of a that lies deepest in b; where they are apart, the nearest one."""
     point_b: Floats
     """(..., 3) the same of b: ``point_b - point_a = depth * direction``."""
     lower: np.float64 | Floats
+    """A certain lower bound of the depth."""
     upper: np.float64 | Floats
-    """Certain bounds of the depth."""
+    """A certain upper bound of the depth."""
     method: str
-    """How it was found."""
+    """The name of the method that found it."""
 
 
 class RelationKind(IntEnum):
     """How two solids lie to each other."""
 
     APART = 0
+    """No common point."""
     TOUCHING = 1
     """Common points, but no common interior."""
     OVERLAPPING = 2
+    """A common interior, and neither contains the other."""
     A_INSIDE_B = 3
+    """a is a part of b."""
     B_INSIDE_A = 4
+    """b is a part of a."""
     EQUAL = 5
+    """The same set of points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
     """How two solids lie to each other; compares equal to a RelationKind, elementwise for a batch.
 
-    >>> Relation(RelationKind.APART, np.bool_(False)) == Relation.APART
-    True
+    The members of RelationKind are attributes of this class too.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> from impinge import shapes
+    >>> found = impinge.relation(shapes.box(3, 3, 3), shapes.box(1, 1, 1))
+    >>> found == impinge.Relation.B_INSIDE_A, found.kind.name, bool(found.touching)
+    (True, 'B_INSIDE_A', False)
     """
 
     kind: RelationKind | NDArray[np.int8]

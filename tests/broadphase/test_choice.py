@@ -209,7 +209,7 @@ def some_boxes(rng: np.random.Generator, count: int, kind: str) -> Any:
 
 def live(members: dict[str, BroadPhase], rng: np.random.Generator, kind: str, steps: int, crowd: int) -> list[bytes]:
     """Adds, removals, drifting and teleports; every member is compared with brute force.  Returns what happened."""
-    referee = members["brute"]
+    reference = members["brute"]
     story = []
     for step in range(steps):
         if step == 0 or rng.random() < 0.3:
@@ -217,20 +217,20 @@ def live(members: dict[str, BroadPhase], rng: np.random.Generator, kind: str, st
             for member in members.values():
                 member.add(new, fixed=fixed)
         if rng.random() < 0.25:
-            gone = rng.choice(referee.ids, len(referee) // 3, replace=False)
+            gone = rng.choice(reference.ids, len(reference) // 3, replace=False)
             for member in members.values():
                 member.remove(gone)
-        movable = referee.ids[~referee._fixed]
+        movable = reference.ids[~reference._fixed]
         some = rng.permutation(movable)[: rng.integers(0, len(movable) + 1)]
-        here = referee.boxes[np.searchsorted(referee.ids, some)]
+        here = reference.boxes[np.searchsorted(reference.ids, some)]
         drifting = here + rng.normal(size=(len(some), 1, 3)) * 0.05 * (here[:, 1:] - here[:, :1])
         moves: tuple[Any, ...] = [
             (), (some_boxes(rng, len(movable), kind),), (some_boxes(rng, len(some), kind), some), (drifting, some),
             (drifting, some),
         ][rng.integers(5)]  # fmt: skip
-        expected = referee.update(*moves)
+        expected = reference.update(*moves)
         for title, member in members.items():
-            changes = expected if member is referee else member.update(*moves)
+            changes = expected if member is reference else member.update(*moves)
             for name in ("began", "ended", "persist", "pairs"):
                 assert np.array_equal(getattr(changes, name), getattr(expected, name)), (title, step, name)
             assert np.array_equal(member.pairs, expected.pairs), (title, step)
@@ -258,7 +258,7 @@ def test_the_same_life_has_the_same_story() -> None:
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_a_crowd_that_comes_late_and_grows_in_size_is_no_burden(name: str) -> None:
-    """Resolutions chosen for nobody, or for small boxes, must not make all boxes close to each other."""
+    """Resolutions chosen for no boxes, or for small boxes, must not make all boxes close to each other."""
     count = 60 if name == "brute" else 300
     broad = broad_phase(name)
     broad.update()

@@ -193,7 +193,7 @@ def test_the_hopeless_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "left out" in text_of(broad_results.speed_table([row], ["slow", AUTO]))
 
 
-# ---------------------------------------------------------------- what was asked for
+# ---------------------------------------------------------------- goals
 
 
 def row_of(count: int, **seconds: float) -> Row:
@@ -221,7 +221,7 @@ def test_goals_follow_the_figures() -> None:
     assert "NO" in told
 
 
-def test_bytes_are_asked_of_many_boxes_only() -> None:
+def test_bytes_are_a_goal_for_many_boxes_only() -> None:
     few, many = row_of(1000, auto=1.0), row_of(100_000, auto=100.0)
     few.bytes_a_box = many.bytes_a_box = 201.0
     assert [goal.reached for goal in broad_results.goals([few], [])] == []

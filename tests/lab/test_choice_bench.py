@@ -17,7 +17,7 @@ def test_bodies_have_the_triangles_they_are_called_by() -> None:
 @pytest.mark.nojit_slow
 def test_every_method_and_every_world_has_its_row(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr(choice, "RINGS", {64: (8, 4), 256: (16, 8)})
-    monkeypatch.setattr(choice, "_LOOKS", 1)
+    monkeypatch.setattr(choice, "_FRAMES", 1)
     assert main(["choice", "--parts", "6", "--poses", "2", "--rounds", "1"]) == 0
     shown = capsys.readouterr().out
     for row in ("obb", "incremental", "brute", "small steps", "jumps", "closer_than", "lin-canny"):

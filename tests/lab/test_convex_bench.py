@@ -161,7 +161,7 @@ def test_a_sample_of_configurations(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--configurations", "1700", "--oracle", "12", "--approaches", "3"]
     assert bench(["trackers", *asked]) == 0
     told = capsys.readouterr().out
-    assert "1,728 configurations, 12 of them refereed; 3 approach paths" in told
+    assert "1,728 configurations, 12 of them checked; 3 approach paths" in told
     assert " 0 wrong" in told
 
 
@@ -180,14 +180,14 @@ def test_what_disagrees_is_counted_and_shown(monkeypatch: pytest.MonkeyPatch) ->
     assert "here, pose 0" in count.offences[0]
 
 
-def test_a_distance_that_is_no_distance_is_refused_by_the_referee() -> None:
+def test_a_distance_that_is_no_distance_is_refused_by_the_oracle() -> None:
     met = FAMILIES["boxes on a grid"](np.random.default_rng(1), 8, 8)
     values = np.asarray(impinge.distance(met.a, met.b, met.poses_a, met.poses_b).value)
     count = trackers.Count()
     for i in range(8):
-        trackers.referee(count, met, values, i, "here")
-    assert (count.refereed, count.wrong) == (8, 0)
-    trackers.referee(count, met, values + 1e-10, 0, "here")
+        trackers.check_exactly(count, met, values, i, "here")
+    assert (count.checked, count.wrong) == (8, 0)
+    trackers.check_exactly(count, met, values + 1e-10, 0, "here")
     assert count.wrong == 1
 
 

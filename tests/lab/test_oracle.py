@@ -1,4 +1,4 @@
-"""The referee is checked by hand-made cases, by its symmetries, and by three algorithms that must agree."""
+"""The oracle is checked by hand-made cases, by its symmetries, and by three algorithms that must agree."""
 
 import math
 from fractions import Fraction

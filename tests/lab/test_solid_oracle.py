@@ -1,4 +1,4 @@
-"""The referee for solids is checked by hand-made cases, by volumes and by invariances."""
+"""The oracle for solids is checked by hand-made cases, by volumes and by invariances."""
 
 from fractions import Fraction
 from itertools import product

@@ -67,8 +67,8 @@ def test_worlds_find_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     result = bench.measure(stack(), CLEARANCE, 1)
     assert set(result.figures[bench.COLLIDES]) == set(OURS[:2])
     assert set(result.figures[bench.CLOSER_THAN]) == set(OURS)
-    for question, found in ((bench.COLLIDES, COLLIDING), (bench.CLOSER_THAN, NEAR)):
-        for figures in result.figures[question].values():
+    for query, found in ((bench.COLLIDES, COLLIDING), (bench.CLOSER_THAN, NEAR)):
+        for figures in result.figures[query].values():
             assert figures.found == len(found)
             assert figures.different == 0
             assert 0.0 < figures.taking_in <= figures.first < np.inf
@@ -127,7 +127,7 @@ def test_goals_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     figures[peers.MANAGER] = bench.Figures(10.0, 12.0, 0.125)
     said = bench.findings(result)
     assert "that it is 10 s or less holds" in said[0]
-    assert said[1].startswith("collides: 12.0 times as fast as trimesh, one manager at the first look, 0.5 times at")
+    assert said[1].startswith("collides: 12.0 times as fast as trimesh, one manager in the first frame, 0.5 times in")
     assert "holds with all preparation, does not hold without" in said[1]
     assert "12.0x" in text_of(bench.tables(result)[0])
 

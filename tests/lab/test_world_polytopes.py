@@ -30,7 +30,7 @@ def test_figures_and_who_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(row.seconds) == {*bench.OURS, "blind"}
     assert all(row.different[name] == 0 for name in bench.OURS)
     # What it misses is all there is, and exact arithmetic says so.
-    assert row.different["blind"] == row.refereed["blind"] == row.wrong["blind"] > 0
+    assert row.different["blind"] == row.checked["blind"] == row.wrong["blind"] > 0
     assert bench.table([row]).row_count == 7
     assert "as fast as blind" in bench.findings([row])[0]
     assert f"{row.different['blind']} differ" in bench._figure(row, "blind")
@@ -64,7 +64,7 @@ def test_a_right_answer_is_not_refuted() -> None:
     pairs = [(a, b) for a in range(8) for b in range(a + 1, 8)]
     meeting = {(0, a, b) for a, b in flight.truth[0].tolist()}
     said_otherwise = {(0, a, b) for a, b in pairs}
-    assert bench.refereed(flight, said_otherwise) == (len(pairs), len(pairs))
+    assert bench.checked(flight, said_otherwise) == (len(pairs), len(pairs))
     # The record itself was wrong: who says otherwise is right.
     empty = bench.Flight(flight.bodies, flight.shown, [np.empty((0, 2), dtype=np.int64)])
-    assert bench.refereed(empty, meeting) == (len(meeting), 0)
+    assert bench.checked(empty, meeting) == (len(meeting), 0)

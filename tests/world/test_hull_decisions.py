@@ -180,8 +180,8 @@ def test_apart_in_rational_arithmetic(said: Said, hulls: str) -> None:
 
 def assert_sums(statistics: FrameStatistics, walks: bool, both_hulls: int = 0) -> None:
     """Of a yes or no; ``both_hulls`` pairs of convex bodies are decided by hulls."""
-    assert statistics.asked <= statistics.looked_at <= statistics.box_pairs
-    assert statistics.hull_pairs == statistics.asked
+    assert statistics.narrow_pairs <= statistics.filtered_pairs <= statistics.box_pairs
+    assert statistics.hull_pairs == statistics.narrow_pairs
     assert 0 <= statistics.apart_by_hulls <= statistics.hull_pairs
     left = statistics.hull_pairs - statistics.apart_by_hulls
     kinds = statistics.green_green + statistics.red_green + statistics.red_red

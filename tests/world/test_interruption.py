@@ -20,7 +20,7 @@ from impinge.lab.interruption import interrupted, interruptions, line_count
 from impinge.lab.scenes.shapes import box, torus
 
 BOX, HULL, RING = box(1, 1, 1), impinge.ConvexHull(box(1, 1, 1)), torus(0.6, 0.2, 8, 4)
-QUESTIONS = ("collides", "contacts", "closer_than", "distance")
+QUERIES = ("collides", "contacts", "closer_than", "distance")
 Frames = dict[str, impinge.Frame]
 
 
@@ -50,9 +50,9 @@ def rebuilt(world: World) -> World:
         each.id: fresh.add(each.body, each.pose, name=each.name, group=each.group, fixed=each.fixed) for each in world
     }
     groups = {each.group for each in world}
-    for rule in told["rules"]:
+    for rule in told["filters"]:
         if any(side.get("group") not in groups for side in (rule["a"], rule["b"]) if "group" in side):
-            continue  # without a member, it is about nobody
+            continue  # without a member, it is about nothing
         a, b = (side["group"] if "group" in side else new_ids[side["object"]] for side in (rule["a"], rule["b"]))
         if rule["allowed"]:
             fresh.allow(a, b)
@@ -74,7 +74,7 @@ def require_in_order(world: World) -> None:
         np.testing.assert_array_equal(world[each.id].pose, each.pose)
     told = world.to_dict()
     assert [each["name"] for each in told["objects"]] == [each.name for each in listed]
-    for rule in told["rules"]:
+    for rule in told["filters"]:
         for side in (rule["a"], rule["b"]):
             assert "group" in side or side["object"] in world
 
@@ -90,36 +90,36 @@ def right_answers(world: World) -> Frames:
     """Those of another world in the same state."""
     state = repr(world.to_dict())
     if state not in _answers:
-        _answers[state] = looked_at(rebuilt(world))
+        _answers[state] = frames_of(rebuilt(world))
     return _answers[state]
 
 
-def require_right(world: World, last: Frames, questions: Iterable[str] = QUESTIONS) -> None:
+def require_right(world: World, last: Frames, queries: Iterable[str] = QUERIES) -> None:
     """The next answers are right, and refer to the last frames that were returned."""
     require_in_order(world)
-    for question in questions:
-        frame, expected = look(world, question), right_answers(world)[question]
-        assert list(frame) == list(expected), question
+    for query in queries:
+        frame, expected = detect(world, query), right_answers(world)[query]
+        assert list(frame) == list(expected), query
         np.testing.assert_array_equal(frame.values, expected.values)
-        if question == "contacts":
+        if query == "contacts":
             assert frame.contacts is not None
             assert expected.contacts is not None
             for column in ("pose", "face_a", "face_b", "segments", "normal"):
                 np.testing.assert_array_equal(getattr(frame.contacts, column), getattr(expected.contacts, column))
-        now, then = (set(map(tuple, each.pairs.tolist())) for each in (frame, last[question]))
-        assert set(map(tuple, frame.began.tolist())) == now - then, question
-        assert set(map(tuple, frame.ended.tolist())) == then - now, question
-        assert set(map(tuple, frame.persist.tolist())) == now & then, question
-        assert named(frame, frame.ended) == named(last[question], frame.ended)
-        last[question] = frame
+        now, then = (set(map(tuple, each.pairs.tolist())) for each in (frame, last[query]))
+        assert set(map(tuple, frame.began.tolist())) == now - then, query
+        assert set(map(tuple, frame.ended.tolist())) == then - now, query
+        assert set(map(tuple, frame.persist.tolist())) == now & then, query
+        assert named(frame, frame.ended) == named(last[query], frame.ended)
+        last[query] = frame
 
 
-def look(world: World, question: str) -> impinge.Frame:
-    return world.detect(question, **({"within": 0.6} if question == "distance" else {}))
+def detect(world: World, query: str) -> impinge.Frame:
+    return world.detect(query, **({"within": 0.6} if query == "distance" else {}))
 
 
-def looked_at(world: World) -> Frames:
-    return {each: look(world, each) for each in QUESTIONS}
+def frames_of(world: World) -> Frames:
+    return {each: detect(world, each) for each in QUERIES}
 
 
 EDITS: dict[str, Callable[[World], Any]] = {
@@ -137,7 +137,7 @@ EDITS: dict[str, Callable[[World], Any]] = {
     "forbid nearer": lambda world: world.forbid("b", "h", clearance=1.0),
     "clearance": lambda world: setattr(world, "clearance", 0.75),
 }
-"""Each changes what some question answers."""
+"""Each changes what some query answers."""
 
 
 def state_of(world: World) -> Any:
@@ -153,33 +153,33 @@ def test_an_edit_happens_or_not(name: str, opcodes: bool) -> None:
     edit(changed)
     after = state_of(changed)
     worlds = [scene()]
-    last = looked_at(worlds[-1])
+    last = frames_of(worlds[-1])
     states = []
     for _ in interruptions(lambda: edit(worlds[-1]), instructions=opcodes):
         world = worlds[-1]
         states.append(state_of(world))
         assert states[-1] in (before, after)
         if states[-1] == before:
-            require_right(world, last, QUESTIONS[len(states) % 4 :][:1])
+            require_right(world, last, QUERIES[len(states) % 4 :][:1])
         else:
             require_right(world, last)
             worlds.append(scene())
-            last = looked_at(worlds[-1])
+            last = frames_of(worlds[-1])
     assert len(states) > 3
     assert states[0] == before
     assert states[-1] == after
 
 
-def require_right_after_each(interrupted: Iterator[impinge.Frame | None], world: World, question: str) -> int:
-    """Objects go to and fro; returns how often the look was interrupted."""
-    last = {question: look(world, question)}
+def require_right_after_each(interrupted: Iterator[impinge.Frame | None], world: World, query: str) -> int:
+    """Objects go to and fro; returns how often the detection was interrupted."""
+    last = {query: detect(world, query)}
     places = itertools.cycle([0.4, -0.2, 1.2, 3.0])
     count = 0
     for frame in interrupted:
         count += 1
         if frame is not None:
-            last[question] = frame
-        require_right(world, last, [question])
+            last[query] = frame
+        require_right(world, last, [query])
         world.move("b", at(next(places)))
         if count % 3 == 0:
             world.move("c", at(next(places), 0.8))
@@ -190,41 +190,41 @@ def require_right_after_each(interrupted: Iterator[impinge.Frame | None], world:
 
 
 @pytest.mark.nojit_slow
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_look_may_be_interrupted(question: str) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_detection_may_be_interrupted(query: str) -> None:
     world = scene()
-    interrupted = interruptions(lambda: look(world, question), step=11)
-    assert require_right_after_each(interrupted, world, question) > 20
+    interrupted = interruptions(lambda: detect(world, query), step=11)
+    assert require_right_after_each(interrupted, world, query) > 20
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("broadphase", MEMBERS)
 @pytest.mark.parametrize("hulls", ["auto", None, "vclip"])
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_look_may_be_interrupted_at_every_line(question: str, hulls: str | None, broadphase: str) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_detection_may_be_interrupted_at_every_line(query: str, hulls: str | None, broadphase: str) -> None:
     world = scene(broadphase, hulls)
-    interrupted = interruptions(lambda: look(world, question))
-    assert require_right_after_each(interrupted, world, question) > 200
+    interrupted = interruptions(lambda: detect(world, query))
+    assert require_right_after_each(interrupted, world, query) > 200
 
 
 @pytest.mark.nojit_slow
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_changes_refer_to_the_last_frame_that_was_returned(question: str) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_changes_refer_to_the_last_frame_that_was_returned(query: str) -> None:
     """The last lines before a frame is handed out: all that is kept knows of it already."""
 
     def moved_scene() -> tuple[World, Frames]:
         world = scene()
-        last = {question: look(world, question)}
+        last = {query: detect(world, query)}
         world.move("b", at(3.0))
         return world, last
 
     worlds = [moved_scene() for _ in range(33)]
-    lines = [line_count(lambda world=world: look(world, question)) for world, _ in worlds[:3]]
+    lines = [line_count(lambda world=world: detect(world, query)) for world, _ in worlds[:3]]
     assert lines[1] == lines[2]
     for before_the_end, (world, last) in enumerate(worlds[3:]):
         with pytest.raises(KeyboardInterrupt):
-            interrupted(lambda world=world: look(world, question), lines[2] - before_the_end)
-        require_right(world, last, [question])
+            interrupted(lambda world=world: detect(world, query), lines[2] - before_the_end)
+        require_right(world, last, [query])
 
 
 def test_a_call_that_was_interrupted_is_not_in_the_way() -> None:
@@ -263,10 +263,10 @@ def test_a_call_from_a_signal_handler_is_refused() -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="signals are handled even between the last two instructions")
 @pytest.mark.nojit_slow
-@pytest.mark.parametrize("question", ["collides", "distance"])
-def test_signals(question: str) -> None:
+@pytest.mark.parametrize("query", ["collides", "distance"])
+def test_signals(query: str) -> None:
     world = scene()
-    last = looked_at(world)
+    last = frames_of(world)
     places = itertools.cycle([0.4, -0.2, 1.2, 3.0])
     rng = np.random.default_rng(5)
     count = 0
@@ -282,12 +282,12 @@ def test_signals(question: str) -> None:
                     signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(1e-6, 1.5e-3)))
                     world.move("b", at(next(places)))
                     world.set_poses(np.stack([at(next(places), 0.8), at(next(places), 0.1)]), ["c", "a"])
-                    last[question] = world.detect(question, within=0.6 if question == "distance" else None)
+                    last[query] = world.detect(query, within=0.6 if query == "distance" else None)
                 finally:
                     signal.setitimer(signal.ITIMER_REAL, 0.0)
             except (KeyboardInterrupt, SystemError):  # Numba makes the second of the first while it boxes a result
                 count += 1
-            require_right(world, last, [question])
+            require_right(world, last, [query])
     finally:
         signal.signal(signal.SIGALRM, before)
     assert count > 5

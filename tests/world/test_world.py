@@ -157,21 +157,21 @@ def test_nothing_moved() -> None:
     assert again.contacts is first.contacts
     assert len(again.began) == len(again.ended) == 0
     assert again.persist.tolist() == [[0, 1]]
-    assert again.statistics.asked == again.statistics.hull_pairs == 0
+    assert again.statistics.narrow_pairs == again.statistics.hull_pairs == 0
     world.set_poses(np.stack([np.eye(4), at(0.5)]))
     assert world.detect("contacts").contacts is first.contacts
     world.move(1, at(0.25))
     assert world.detect("contacts").contacts is not first.contacts
 
 
-def test_only_what_moved_is_asked_about() -> None:
+def test_only_what_moved_goes_to_the_narrow_phase() -> None:
     world = World()
     for i in range(10):
         world.add(CUBE, at(0.9 * i))
-    assert world.detect().statistics.asked == 9
+    assert world.detect().statistics.narrow_pairs == 9
     world.move(0, at(0.1))
     statistics = world.detect().statistics
-    assert (statistics.moved, statistics.asked, statistics.looked_at) == (1, 1, 9)
+    assert (statistics.moved, statistics.narrow_pairs, statistics.filtered_pairs) == (1, 1, 9)
 
 
 def test_solids_inside_each_other() -> None:
@@ -233,7 +233,7 @@ def test_convex_pieces() -> None:
         world.detect("contacts")
 
 
-def test_rules_of_objects_and_groups() -> None:
+def test_filters_of_objects_and_groups() -> None:
     world = World(clearance=0.1)
     for name, x, group in (("a", 0.0, "robot"), ("b", 0.5, "robot"), ("c", 1.2, "table"), ("d", 1.9, None)):
         world.add(CUBE, at(x), name=name, group=group)

@@ -15,7 +15,7 @@ from impinge.arrays import Floats
 from impinge.lab.scenes.shapes import box
 from impinge.world import candidates
 from impinge.world.pair_slots import PairSlots
-from impinge.world.pipeline import Pipeline, Question
+from impinge.world.pipeline import Pipeline, Query
 
 CUBE = box(1, 1, 1)
 BROAD_PHASES = ("tree", "sweep", "hash", "hash-standard", "brute")
@@ -28,7 +28,7 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> Floats:
 
 
 def pipeline_of(world: World, query: str = "collides") -> Pipeline:
-    pipeline = world._trackers[Question(query)]._pipeline
+    pipeline = world._trackers[Query(query)]._pipeline
     assert pipeline is not None
     return pipeline
 
@@ -54,7 +54,7 @@ def sizes(world: World, query: str = "collides") -> dict[str, int]:
     objects, pipeline = world._state.objects, pipeline_of(world, query)
     found = pipeline._candidates
     return {
-        "rules": len(world._state.rules),
+        "filters": len(world._state.filters),
         "names": len(objects.by_name),
         "names by id": len(objects.name_by_id),
         "shapes": len(objects.shapes),
@@ -82,7 +82,7 @@ def test_ten_thousand_guests() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("query", [each.value for each in Question])
+@pytest.mark.parametrize("query", [each.value for each in Query])
 def test_memory_of_guests(query: str) -> None:
     """Python's and numpy's: some ten bytes a guest for ids of the broad phase, until it is made anew, and caches."""
     world = World(clearance=0.1)
@@ -139,7 +139,7 @@ def test_a_broad_phase_is_made_anew(monkeypatch: pytest.MonkeyPatch, broadphase:
         frame = world.detect()
         assert frame.pairs.tolist() == [[0, 1], [1, 2], [2, 3], [3, identity]]
         assert frame.persist.tolist() == ([[0, 1], [1, 2], [2, 3]] if number else [])
-        assert frame.statistics.asked == (1 if number else 4)
+        assert frame.statistics.narrow_pairs == (1 if number else 4)
         largest = max(largest, *pipeline_of(world)._candidates._broad_ids.values())
         world.remove(identity)
     assert 10 <= largest <= 20
@@ -149,7 +149,7 @@ def test_bodies_are_freed() -> None:
     """After the next frame: a question that is never asked again keeps what it saw last."""
     world = World()
     world.add(CUBE)
-    for query in Question:
+    for query in Query:
         guest = Mesh(CUBE.vertices, CUBE.faces, solid=True)
         gone = weakref.ref(guest)
         identity = world.add(guest, at(0.5))
@@ -165,7 +165,7 @@ def test_bodies_are_freed() -> None:
 
 
 @pytest.mark.nojit_slow
-@pytest.mark.parametrize("query", [each.value for each in Question])
+@pytest.mark.parametrize("query", [each.value for each in Query])
 def test_what_pairs_remember_is_freed_when_boxes_part(query: str) -> None:
     count = 24
     world = World()
@@ -239,7 +239,7 @@ def single_mover(frames: int) -> World:
         frame = world.detect()
         beside = np.abs(place[:2, None] - gaps) <= 1.0
         assert len(frame) == np.count_nonzero(beside[0]) * np.count_nonzero(beside[1])
-        assert frame.statistics.asked <= 9
+        assert frame.statistics.narrow_pairs <= 9
         assert frame.statistics.moved == 1
     return world
 

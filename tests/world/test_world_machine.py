@@ -1,4 +1,4 @@
-"""A world that is changed in every way, against what the verbs and the rules say."""
+"""A world that is changed in every way, against what the verbs and the filters say."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ pose = st.builds(lambda turn, x, y, z: poses(turn, [x, y, z]), quarter_turns | a
 
 
 class Worlds(RuleBasedStateMachine):
-    """The model: objects by id, and a list of rules in the order in which they were given."""
+    """The model: objects by id, and a list of filters in the order in which they were given."""
 
     def __init__(self) -> None:
         super().__init__()
         self.world = impinge.World(clearance=0.25)
         self.objects: dict[int, tuple[Any, Any, str | None, bool]] = {}
-        self.rules: list[tuple[Any, Any, bool, float | None]] = []
+        self.filters: list[tuple[Any, Any, bool, float | None]] = []
         self.last: dict[str, set[tuple[int, int]]] = {}
         self.next_id = 0
         self.used_groups: set[str] = set()
@@ -57,7 +57,7 @@ class Worlds(RuleBasedStateMachine):
         gone = data.draw(st.sampled_from(sorted(self.objects)))
         self.world.remove(gone)
         del self.objects[gone]
-        self.rules = [each for each in self.rules if gone not in each[:2]]
+        self.filters = [each for each in self.filters if gone not in each[:2]]
 
     @precondition(lambda self: any(not each[3] for each in self.objects.values()))
     @rule(data=st.data(), at=pose)
@@ -79,12 +79,12 @@ class Worlds(RuleBasedStateMachine):
             self.world.allow(a, b)
         else:
             self.world.forbid(a, b, clearance)
-        self.rules.append((a, b, allowed, None if allowed else clearance))
+        self.filters.append((a, b, allowed, None if allowed else clearance))
 
     def judged(self, a: int, b: int) -> tuple[bool, float]:
-        """Whether two objects are looked at, and their clearance."""
+        """Whether two objects are tested, and their clearance."""
         allowed, clearance, rank = False, None, -1
-        for first, second, is_allowed, own in self.rules:
+        for first, second, is_allowed, own in self.filters:
             concerns = any(self.means(x, first) and self.means(y, second) for x, y in ((a, b), (b, a)))
             objects = isinstance(first, int) + isinstance(second, int)
             if concerns and objects >= rank:
@@ -104,8 +104,8 @@ class Worlds(RuleBasedStateMachine):
             for b in numbers[i + 1 :]:
                 body_a, pose_a, _, fixed_a = self.objects[a]
                 body_b, pose_b, _, fixed_b = self.objects[b]
-                looked_at, clearance = self.judged(a, b)
-                if not looked_at or (fixed_a and fixed_b):
+                tested, clearance = self.judged(a, b)
+                if not tested or (fixed_a and fixed_b):
                     continue
                 given = body_a, body_b
                 if query == "distance":

@@ -113,14 +113,14 @@ class Answer(NamedTuple):
     distance: float
 
 
-class Referee:
+class Reference:
     """Brute force; pairs of which neither object moved are not asked again."""
 
     def __init__(self, bodies: list[Any], clearance: float) -> None:
         self._bodies, self._clearance = bodies, clearance
         self.answers: dict[tuple[int, int], Answer] = {}
 
-    def look(self, placed: Floats) -> None:
+    def update(self, placed: Floats) -> None:
         for a, b in combinations(range(len(self._bodies)), 2):
             known = self.answers.get((a, b))
             if known is None or (known.pose_a != placed[a]).any() or (known.pose_b != placed[b]).any():
@@ -183,7 +183,7 @@ def run(
     bodies, motion = models(scale), Motion(seed, len(models()), scale, middle)
     bodies, placed = bodies[which], motion.poses[which]
     clearance = 0.1 * scale
-    referee = Referee(bodies, clearance)
+    reference = Reference(bodies, clearance)
     worlds = [World(broadphase, clearance=clearance, hulls=hulls) for hulls, broadphase in settings]
     last: dict[tuple[int, str], set[tuple[int, int]]] = {}
     changes = 0
@@ -191,13 +191,13 @@ def run(
         for body, pose in zip(bodies, placed, strict=True):
             world.add(body, pose)
     for number in range(frames):
-        referee.look(placed)
+        reference.update(placed)
         for i, world in enumerate(worlds):
             world.set_poses(placed)
-            # Each question has its own memory, with gaps of its own.
+            # Each query has its own memory, with gaps of its own.
             for query in QUERIES[number % 3 :: 2] if number % 5 else QUERIES:
                 frame = world.detect(query)
-                assert_right(frame, referee.answers)
+                assert_right(frame, reference.answers)
                 last[i, query] = assert_changes(frame, last.get((i, query), set()))
                 changes += len(frame.began) + len(frame.ended)
         motion.step()

@@ -1,1 +1,1 @@
-"""What an engineer runs: the clash check and its report."""
+"""Applications: the clash check of an assembly and its report."""

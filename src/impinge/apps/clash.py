@@ -15,7 +15,7 @@ import numpy as np
 from impinge.apps.length_text import extent_text, length_text
 from impinge.apps.solids import OpenPart, WeldedMesh, as_bodies
 from impinge.arrays import Floats, as_clearance
-from impinge.broadphase.choice import for_one_look
+from impinge.broadphase.choice import for_one_frame
 from impinge.geometry.pose import posed_vertices
 from impinge.mesh.assembly import Assembly, Part
 from impinge.mesh.mesh import Mesh
@@ -104,7 +104,7 @@ def check(
     """
     limit, reach = as_clearance(clearance), as_weld(weld)
     made = as_bodies(assembly, reach)
-    world = World(for_one_look(len(assembly)), hulls=None)  # hulls would not pay either
+    world = World(for_one_frame(len(assembly)), hulls=None)  # hulls would not pay either
     for part, body in zip(assembly, made.bodies, strict=True):
         world.add(body, part.pose)
     pairs = _near_pairs(world, limit)
@@ -164,7 +164,7 @@ def _near_pairs(world: World, clearance: float) -> list[_Near]:
     return [
         _Near(a, b, _Gap.of(frame.distance, k) if gap > 0.0 else None)
         for k, ((a, b), gap) in enumerate(zip(frame.pairs.tolist(), frame.values.tolist(), strict=True))
-        # Only where rounding could matter is the exact question asked, and its kernel compiled.
+        # Only where rounding could matter is the exact query made, and its kernel compiled.
         if gap < clearance - rounding or _is_closer(world[a], world[b], clearance)
     ]
 
@@ -179,8 +179,8 @@ def _is_closer(a: Instance, b: Instance, clearance: float) -> bool:
 
 
 def _too_close(a: Part, b: Part, gap: _Gap, clearance: float, unit: str | None) -> Finding:
-    apart, asked = length_text(gap.value, unit), length_text(clearance, unit)
-    sentence = f"{a.name} and {b.name} are {apart} apart; the clearance asked for is {asked}."
+    apart, required = length_text(gap.value, unit), length_text(clearance, unit)
+    sentence = f"{a.name} and {b.name} are {apart} apart; the clearance asked for is {required}."
     where = gap.line[0].mean(axis=0)
     return Finding(FindingKind.CLEARANCE, a.name, b.name, gap.value, where, gap.line, sentence)
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 
 def length_text(value: float, unit: str | None) -> str:
-    """
+    """A length with its unit.
+
+    Examples
+    --------
     >>> length_text(0.25, "mm"), length_text(0.25, None), length_text(3, "0.5 m")
     ('0.25 mm', '0.25', '3 x 0.5 m')
     """
@@ -14,7 +17,10 @@ def length_text(value: float, unit: str | None) -> str:
 
 
 def extent_text(sides: Iterable[float], unit: str | None) -> str:
-    """
+    """The sides of a box with their unit.
+
+    Examples
+    --------
     >>> extent_text([1.0, 0.5, 0.0], "in")
     '1 x 0.5 x 0 in'
     """

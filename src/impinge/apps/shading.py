@@ -19,7 +19,7 @@ Canvas = NDArray[np.uint8]
 
 _BEND = float(np.cos(np.radians(35.0)))
 _COARSE = 2
-"""Hollows are found at half the resolution, which nobody can see in a blur."""
+"""Hollows are found at half the resolution, which cannot be seen in a blur."""
 
 
 @dataclass(frozen=True, eq=False)

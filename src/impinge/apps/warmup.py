@@ -28,7 +28,7 @@ VERBS = {
     "relation": ("trees", "contacts", "solids"),
     "penetration": ("hulls", "closest", "pieces", "penetration"),
     "broad_phase": ("hulls", "broad phases", "boxes"),
-    "check": ("trees", "construction", "solids", "distance", "contacts", "single look"),
+    "check": ("trees", "construction", "solids", "distance", "contacts", "single frame"),
     "incremental": (
         "trees", "hulls", "closest", "penetration", "construction", "solids", "hierarchies", "sweep", "nearest", "caps",
     ),
@@ -37,7 +37,7 @@ VERBS = {
         "broad phases", "boxes", "world",
     ),
 }  # fmt: skip
-"""Which parts are behind each verb; those of penetration serve all questions about convex hulls and pieces.
+"""Which parts are behind each verb; those of penetration serve all queries of convex hulls and pieces.
 
 ``check`` is the command, for few parts and with a clearance.
 """
@@ -109,7 +109,7 @@ def _compile_world() -> None:
     world.set_poses(np.repeat(_AT_REST, 2, axis=0))
 
 
-def _compile_single_look() -> None:
+def _compile_single_frame() -> None:
     from impinge.world.world import World
 
     world = World("brute", hulls=None)
@@ -170,7 +170,7 @@ PARTS: dict[str, Callable[[], None]] = {
     # These call kernels of the second process:
     "hierarchies": _compile_hierarchies,
     "world": _compile_world,
-    "single look": _compile_single_look,
+    "single frame": _compile_single_frame,
 }
 
 _MEANWHILE = ("closest", "distance", "contacts", "closer_than", "penetration", "sweep", "nearest")

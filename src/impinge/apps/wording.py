@@ -23,7 +23,10 @@ def summary(assembly: Assembly, result: ClashCheck) -> str:
 
 
 def count_text(kind: FindingKind, count: int) -> str:
-    """
+    """A number of findings in words.
+
+    Examples
+    --------
     >>> count_text(FindingKind.INTERFERENCE, 2), count_text(FindingKind.TOUCHING, 1)
     ('2 interferences', '1 touching')
     """

@@ -1,1 +1,1 @@
-"""Which of many moving boxes overlap."""
+"""Broad phases: which pairs of many moving axis-aligned boxes overlap."""

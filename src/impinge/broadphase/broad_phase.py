@@ -1,4 +1,4 @@
-"""What all broad phases have in common: objects with ids and boxes, and the pairs that overlap.
+"""BroadPhase, the base class of all broad phases: objects with ids and boxes, and the pairs that overlap.
 
 Objects are numbered 0, 1, 2, ... without gaps, in the order of their ids.  New ids are larger than all before, and
 removals keep the order: whatever is sorted by numbers is sorted by ids.  A member has two duties: ``_advance``, to say
@@ -70,13 +70,15 @@ class Edit(NamedTuple):
 
 
 class BroadPhase(ABC):
-    """Many boxes that move, and which of them overlap.
+    """A broad phase: many boxes that move, and which pairs of them overlap.
 
     Parameters
     ----------
-    margin:
+    margin
         Boxes with a gap of at most this on every axis count as overlapping.  At 0, touching does.
 
+    Examples
+    --------
     >>> from impinge.broadphase.brute_force import BruteForce
     >>> broad = BruteForce()
     >>> broad.add([[[0, 0, 0], [1, 1, 1]], [[1, 0, 0], [2, 1, 1]], [[5, 0, 0], [6, 1, 1]]])

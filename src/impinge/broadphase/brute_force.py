@@ -1,5 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Brute force: every pair of boxes is compared, at every update.  The referee of all other broad phases."""
+"""Brute force: every pair of boxes is compared, at every update.
+
+The reference implementation for all other broad phases.
+"""
 
 from __future__ import annotations
 

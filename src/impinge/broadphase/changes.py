@@ -1,4 +1,4 @@
-"""What one update changed."""
+"""Changes: which pairs of boxes began or ceased to overlap in one update."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broad phases by name."""
+"""The broad phases by name, as users choose them."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ MEMBERS: dict[str, Callable[..., BroadPhase]] = {
 _FEW = 1000
 
 
-def for_one_look(count: int) -> str:
-    """The name of the broad phase for so many boxes that are looked at once.
+def for_one_frame(count: int) -> str:
+    """The name of the broad phase for so many boxes whose overlaps are wanted only once.
 
-    For few of them no tree of boxes need be compiled.
+    For few of them the kernels of the AABB tree need not be compiled.
     """
     return "brute" if count <= _FEW else "auto"
 
@@ -66,6 +66,8 @@ def broad_phase(name: str = "auto", **options: Any) -> BroadPhase:
     ``auto`` is the tree, which was the fastest for every number, size and motion of boxes that we measured (see the
     benchmark ``broad``).  It adapts to their motion, frame by frame, and its ``statistics`` say what it picked.
 
+    Examples
+    --------
     >>> broad_phase("sweep", margin=0.5)
     SweepAndPrune(0 objects, 0 pairs)
     """

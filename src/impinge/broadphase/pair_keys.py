@@ -158,13 +158,13 @@ def as_keys(pairs: NDArray[np.int64]) -> Keys:
 
 
 def change_to(before: Keys, now: Keys) -> PairChange:
-    """How ``before`` became ``now``, for those who know the whole set; both are sorted."""
+    """How ``before`` became ``now``, where the whole set is known; both are sorted."""
     began, ended, persist = split(before, now)
     return PairChange(began, ended, persist, now)
 
 
 def change_by(before: Keys, began: Keys, ended: Keys) -> PairChange:
-    """How ``before`` changed, for those who know the events, in any order.
+    """How ``before`` changed, where the events are known, in any order.
 
     ``began`` holds no pair of ``before``, and ``ended`` holds nothing else.
     """

@@ -55,7 +55,7 @@ def check(
     from impinge.cli.length_option import parse_length, parse_weld
     from impinge.cli.model_files import read_models
 
-    asked, reach = parse_length("--clearance", clearance), parse_weld(weld)
+    required, reach = parse_length("--clearance", clearance), parse_weld(weld)
     if report is not None:
         require_place_for(report, [*files, *(file for place in files if place.is_dir() for file in place.iterdir())])
     models = read_models(files, unit)
@@ -63,7 +63,7 @@ def check(
     if len(parts) == 1:
         alone = f"{models.title}: it is one part, so there is nothing to compare it with; give more files."
         raise ValueError(" ".join((alone, *models.remarks)))
-    limit = asked.in_unit(parts.unit, models.title)
+    limit = required.in_unit(parts.unit, models.title)
     welding: Weld = reach if reach is None or reach == "auto" else reach.in_unit(parts.unit, models.title)
     result = check_with_progress(parts, limit, welding)
     if as_json:

@@ -1,4 +1,4 @@
-"""What the command ends with."""
+"""The exit codes of the command."""
 
 NO_FINDINGS = 0
 FINDINGS = 1

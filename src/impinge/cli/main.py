@@ -50,7 +50,7 @@ def _sentence(error: Exception) -> str:
 app = typer.Typer(
     cls=OneLineErrors,
     name="impinge",
-    help="Exact collision detection for polyhedra: who touches, where, how far apart.",
+    help="Exact collision detection for polyhedra: what touches, where, how far apart.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

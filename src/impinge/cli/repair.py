@@ -36,14 +36,14 @@ def repair(
     from impinge.cli.length_option import parse_weld
     from impinge.io.save import known_suffix, save
 
-    asked = parse_weld(weld)
+    given = parse_weld(weld)
     known_suffix(output)
     require_place_for(output, [file])
     with terminal.spinner(f"reading {file.name}"):
         mesh = impinge.load(file)
         # A mesh has no unit; where one matters, the file is read once more.
-        unit = None if asked is None else impinge.load_assembly(file, solid=False).unit
-    reach: Weld = asked if asked is None or asked == "auto" else asked.in_unit(unit, file.name)
+        unit = None if given is None else impinge.load_assembly(file, solid=False).unit
+    reach: Weld = given if given is None or given == "auto" else given.in_unit(unit, file.name)
     with terminal.spinner("repairing"):
         done = mesh.repair(reach)
         diagnosis = done.mesh.diagnose()

@@ -55,7 +55,7 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def spinner(text: str) -> Iterator[None]:
-    """For work whose length nobody knows."""
+    """For work of unknown length."""
     if not err.is_terminal:
         yield
         return

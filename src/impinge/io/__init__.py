@@ -1,1 +1,1 @@
-"""One foreign thing each, imported when used: mesh files, STEP, ..."""
+"""Reading and writing mesh and CAD files."""

@@ -56,12 +56,46 @@ def load(
     allow_outside: bool = False,
     max_expanded: int = MAX_EXPANDED,
 ) -> Mesh:
-    """One Mesh of everything in a file, instances placed by their transforms.
+    r"""Read one Mesh of everything in a file, instances placed by their transforms.
 
     STL, OBJ, OFF, PLY, glTF/GLB, 3MF, DAE/ZAE and 3DXML; STEP and IGES with the
     extra ``cad``.  Vertices and faces are as in the file: nothing is merged,
     cleaned or dropped, and polygons are kept (see ``Mesh.polygon``).  Points and
-    lines are skipped.  The other arguments are those of :func:`load_assembly`.
+    lines are skipped.
+
+    Parameters
+    ----------
+    path
+        The file; the ending of its name tells the format.
+    solid
+        Whether the mesh is a solid: then it must be closed.
+    unit, linear_tolerance, angular_tolerance, allow_outside, max_expanded
+        As for ``load_assembly``.
+
+    Returns
+    -------
+    Mesh
+        All triangles and polygons of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read; the message names the file and the place in it.
+    FileNotFoundError
+        If there is no such file.
+    MissingExtra
+        If it is a STEP or IGES file, and the extra ``cad`` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from impinge import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "square.obj")
+    ...     _ = path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n")
+    ...     load(path)
+    Mesh(4 vertices, 2 triangles, surface)
     """
     source = Source(Path(path), True, allow_outside, max_expanded)
     with _naming(source.path):
@@ -81,7 +115,7 @@ def load_assembly(
     allow_outside: bool = False,
     max_expanded: int = MAX_EXPANDED,
 ) -> Assembly:
-    """The named part instances of a file, each with a rigid pose.
+    r"""Read the named part instances of a file, each with a rigid pose.
 
     Instances of one geometry share one Mesh.  A scaled, sheared or mirrored
     instance gets a mesh with that factor baked in, shared by all instances that
@@ -92,6 +126,8 @@ def load_assembly(
 
     Parameters
     ----------
+    path
+        The file; the ending of its name tells the format.
     solid
         ``None``: closed parts are solids, open ones surfaces.  ``True``: every
         part must be closed.  ``False``: all are surfaces.
@@ -111,14 +147,34 @@ def load_assembly(
         copied, by default 2 GiB, some ten million triangles.  More is a ValueError,
         before the memory is taken: a small file can announce any amount.
 
+    Returns
+    -------
+    Assembly
+        The parts in the order of the file.
+
     Raises
     ------
     ValueError
-        The file cannot be read; the sentence names the file and the place in it.
+        If the file cannot be read; the message names the file and the place in it.
     FileNotFoundError
-        There is no such file.
+        If there is no such file.
     MissingExtra
-        It is a STEP or IGES file, and the extra ``cad`` is not installed.
+        If it is a STEP or IGES file, and the extra ``cad`` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from impinge import load_assembly
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "plates.obj")
+    ...     square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+    ...     _ = path.write_text(square + "o front\nf 1 2 3 4\n" + "o back\nf 4 3 2 1\n")
+    ...     assembly = load_assembly(path, unit="mm")
+    >>> assembly
+    Assembly(2 parts of 2 meshes, 4 triangles, unit mm)
+    >>> [part.name for part in assembly]
+    ['front', 'back']
     """
     source = Source(Path(path), False, allow_outside, max_expanded)
     with _naming(source.path):

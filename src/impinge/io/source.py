@@ -81,7 +81,7 @@ class Source:
 def read_regular(path: Path, size: int | None = None) -> bytes:
     """The content of a regular file, or its first ``size`` bytes: pipes, devices and directories are refused.
 
-    What the path leads to is asked of the open file, so that it cannot be exchanged in between.
+    What the path leads to is read from the open file, so that it cannot be exchanged in between.
     """
     # Opening a named pipe waits for a writer unless told not to; Windows has no such flag and needs another one.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

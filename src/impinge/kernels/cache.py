@@ -1,6 +1,6 @@
 """Compiled kernels on disk: one sealed file for each kernel and signature.
 
-Numba's own cache looks only at the file that holds the kernel: after an edit of a helper in another file it would
+Numba's own cache checks only the file that holds the kernel: after an edit of a helper in another file it would
 go on returning the old machine code.  So the directory is named after a hash of all our sources and of the compiler,
 in the user's cache directory (``IMPINGE_CACHE_DIR`` overrides it).
 

@@ -1,9 +1,9 @@
-"""Questions that take long can be interrupted: no call of a kernel takes more than a fraction of a second.
+"""Interruption of long queries: no call of a kernel takes more than a fraction of a second.
 
 Python runs signal handlers, that of Ctrl-C among them, in the main thread and between two of its instructions; the
 call of a kernel is one.  So a kernel gets a large batch in parts (``in_parts``), and where one pose may take long by
 itself it stops by a budget and goes on when it is called again (``bvh.workspace``).  Threads that work on parts of one
-batch (``in_threads``) ask between two calls whether anyone still waits for them.
+batch (``in_threads``) check between two calls whether the caller still waits for them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 _SECONDS = 0.05
-"""What one part should take: soon enough for the one who waits, and ten thousand times as long as a call."""
+"""What one part should take: soon enough for a user who waits, and ten thousand times as long as a call."""
 
 _GROWTH = 8
 """How much larger than the last a part may be: rows that come next may take longer."""
 
-_BETWEEN_LOOKS = 0.1
+_POLL_INTERVAL = 0.1
 """Seconds.  On Windows Ctrl-C does not end the wait for a thread: the handler runs when that has ended by itself."""
 
 
 class Abandoned(BaseException):
-    """Nobody waits for the answer any more; ends the work of a thread, and never leaves this module."""
+    """The caller no longer waits for the answer; ends the work of a thread, and never leaves this module."""
 
 
 class _Errand:
-    """The threads that work for one question."""
+    """The threads that work for one query."""
 
     abandoned = False
 
@@ -53,6 +53,8 @@ def in_parts(count: int, first: int) -> Iterable[slice]:
 
     What is done between two parts is what is measured.
 
+    Examples
+    --------
     >>> [part.indices(10)[:2] for part in in_parts(10, 16)]
     [(0, 10)]
     >>> [next(iter(in_parts(1000, 16))), sum(part.stop - part.start for part in in_parts(1000, 16))]
@@ -90,7 +92,7 @@ def in_threads(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
         try:
             results = []
             for future in [pool.submit(call, task) for task in tasks]:
-                while wait([future], _BETWEEN_LOOKS).not_done:
+                while wait([future], _POLL_INTERVAL).not_done:
                     pass
                 results.append(future.result())
             return results

@@ -24,7 +24,7 @@ from numba.extending import intrinsic, overload
 
 from impinge.kernels.cache import KernelCache, is_writable
 
-# What callers ask about the cache; they import it from here.
+# What callers need of the cache; they import it from here.
 from impinge.kernels.cache import cache_directory as cache_directory
 from impinge.kernels.cache import cache_was_empty as cache_was_empty
 from impinge.kernels.cache import why_not_kept as why_not_kept
@@ -63,7 +63,7 @@ def _as_plain_python(function: Function) -> Function:
 class _ToBeLinked(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function that only kernels call: it is optimised there, and only there.
 
-    Numba would optimise it on its own and turn it into machine code that nobody calls, and then again
+    Numba would optimise it on its own and turn it into machine code that is never called, and then again
     together with each of its callers, level by level: the kernel for distances took 22 s to compile instead of 12.
     """
 

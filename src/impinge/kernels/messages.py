@@ -12,7 +12,7 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 def on_terminal() -> bool:
-    """Whether somebody sees the lines as they come, so that one may replace another."""
+    """Whether the lines are seen as they come, so that one may replace another."""
     with suppress(OSError, ValueError):
         return sys.stderr is not None and sys.stderr.isatty()
     return False

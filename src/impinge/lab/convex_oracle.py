@@ -1,4 +1,4 @@
-"""The referee for pairs of small convex bodies: rational arithmetic, and answers that carry their own proof.
+"""The oracle for pairs of small convex bodies: rational arithmetic, and answers that carry their own proof.
 
 A body is the convex hull of a list of points (posed vertices; any order, any dimension, repeated points too).  All
 answers are about D = A - B, the set of differences: the bodies meet where D holds the origin, their distance is the

@@ -1,10 +1,10 @@
-"""Compares the kernels with the referee on hard input: ``python -m impinge.lab.exactness``.
+"""Compares the kernels with the oracle on hard input: ``python -m impinge.lab.exactness``.
 
-Asked about every pair of triangles: ``triangles_meet`` both ways, the kind, and
-``triangles_closer_than`` with clearance 0.  The expensive questions go to the first
+Tested for every pair of triangles: ``triangles_meet`` both ways, the kind, and
+``triangles_closer_than`` with clearance 0.  The expensive queries go to the first
 part of each chunk (``DISTANCE_SHARE``, ``POINTS_SHARE``): the distance and its witness
 points, ``triangles_closer_than`` with clearances at and next to the true distance, and
-the points of the intersection.  Pairs of small solids are asked for their relation both
+the points of the intersection.  Pairs of small solids are tested for their relation both
 ways, and whether they collide as solids and as surfaces.
 
 Errors are counted in ulps of the largest coordinate of the pair.  The command ends with
@@ -33,9 +33,9 @@ from impinge.lab.hard_solids import SOLID_FAMILIES, Solid, solid_pair
 from impinge.results import RelationKind
 
 DISTANCE_SHARE = 0.05
-"""Part of the pairs whose distance is checked: the referee needs about 100 us for one."""
+"""Part of the pairs whose distance is checked: the oracle needs about 100 us for one."""
 POINTS_SHARE = 0.01
-"""Part of the pairs whose points of intersection are checked: the referee needs about 1 ms for one."""
+"""Part of the pairs whose points of intersection are checked: the oracle needs about 1 ms for one."""
 ROUND_SIZE = 50_000
 """Pairs of one round over all families; each family is one task of it."""
 SOLIDS_IN_TASK = 20
@@ -149,7 +149,7 @@ class Report:
 
 
 class TriangleCheck:
-    """One chunk of pairs of one family, its questions and what came out."""
+    """One chunk of pairs of one family, its queries and what came out."""
 
     def __init__(self, family: str, seed: tuple[int, ...], k: int) -> None:
         self.family = family
@@ -255,17 +255,17 @@ class TriangleCheck:
                 self.report.inaccurate += 1
                 self.offend(f"triangle_intersections, off by {error:.3g} ulps", row, answer, _rounded(exact))
 
-    def compare(self, question: str, answer: NDArray[Any], truth: NDArray[Any], clearance: Floats | None = None) -> int:
+    def compare(self, query: str, answer: NDArray[Any], truth: NDArray[Any], clearance: Floats | None = None) -> int:
         wrong = np.flatnonzero(np.asarray(answer) != np.asarray(truth))
         for row in wrong[: OFFENCES_SHOWN - len(self.report.offences)]:
             at = "" if clearance is None else f" with clearance {float(clearance[row]).hex()}"
-            self.offend(question + at, row, answer[row], truth[row])
+            self.offend(query + at, row, answer[row], truth[row])
         return len(wrong)
 
-    def offend(self, question: str, row: np.intp, answer: object, truth: object) -> None:
+    def offend(self, query: str, row: np.intp, answer: object, truth: object) -> None:
         if len(self.report.offences) < OFFENCES_SHOWN:
             self.report.offences.append(
-                f"{self.family}: {question}: answer {answer}, truth {truth}\n"
+                f"{self.family}: {query}: answer {answer}, truth {truth}\n"
                 f"  a = {_hex(self.a[row])}\n  b = {_hex(self.b[row])}"
             )
 
@@ -319,26 +319,26 @@ def check_solids(family: str, seed: tuple[int, ...], k: int) -> SolidReport:
             ("relation", impinge.relation(a, b), kind),
             ("relation(b, a)", impinge.relation(b, a), _SWAPPED.get(kind, kind)),
         )
-        for question, answer, truth in relations:
+        for query, answer, truth in relations:
             if answer.kind != truth or bool(answer.touching) != touching:
                 report.wrong_relation += 1
-                _offend(report, family, question, answer, f"{truth!r}, touching {touching}", pair.a, pair.b)
+                _offend(report, family, query, answer, f"{truth!r}, touching {touching}", pair.a, pair.b)
         collisions = (
             ("collides as solids", impinge.collides(a, b), kind != RelationKind.APART),
             ("collides as surfaces", impinge.collides(surface_a, surface_b), touching),
             ("distance of solids is zero", impinge.distance(a, b).value == 0.0, kind != RelationKind.APART),
         )
-        for question, yes, expected in collisions:
+        for query, yes, expected in collisions:
             if bool(yes) != expected:
                 report.wrong_collides += 1
-                _offend(report, family, question, yes, expected, pair.a, pair.b)
+                _offend(report, family, query, yes, expected, pair.a, pair.b)
     return report
 
 
-def _offend(report: SolidReport, family: str, question: str, answer: object, truth: object, a: Solid, b: Solid) -> None:
+def _offend(report: SolidReport, family: str, query: str, answer: object, truth: object, a: Solid, b: Solid) -> None:
     if len(report.offences) < OFFENCES_SHOWN:
         report.offences.append(
-            f"{family}: {question}: answer {answer}, truth {truth}\n"
+            f"{family}: {query}: answer {answer}, truth {truth}\n"
             f"  a = {_hex(a.vertices)}, {a.faces.tolist()}\n  b = {_hex(b.vertices)}, {b.faces.tolist()}"
         )
 
@@ -457,7 +457,7 @@ def print_report(report: Report) -> None:
     distances = sum(f.distances for f in report.triangles.values())
     points = sum(f.points_asked for f in report.triangles.values())
     print(
-        f"{report.pairs:,} pairs of triangles (closer_than asked {closer:,} times, {distances:,} distances, "
+        f"{report.pairs:,} pairs of triangles (closer_than called {closer:,} times, {distances:,} distances, "
         f"{points:,} intersections), {report.solid_pairs:,} pairs of solids: {report.wrong:,} wrong answers"
     )
 

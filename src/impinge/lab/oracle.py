@@ -1,4 +1,4 @@
-"""The referee for pairs of triangles: exact answers by integer and rational arithmetic.
+"""The oracle for pairs of triangles: exact answers by integer and rational arithmetic.
 
 It shares no code and no algorithm with the kernels, on purpose.  A pair of closed
 triangles (three points each; equal or collinear points make a segment or a point)
@@ -7,7 +7,7 @@ first vertex is the origin.  Then the same formulas run on numpy arrays of int64
 where a bound shows that nothing can overflow, and on arrays of Python integers
 elsewhere.
 
-* ``meets`` and ``kind`` look for separating axes.  Relative interiors are disjoint
+* ``meets`` and ``kind`` search for a separating axis.  Relative interiors are disjoint
   if and only if the sets can be *properly* separated (Rockafellar, Convex Analysis,
   theorem 11.3).
 * ``intersection`` clips one triangle by the constraints of the other.

@@ -1,4 +1,4 @@
-"""The referee for pairs of solids: space is cut into convex cells, and each cell is asked.
+"""The oracle for pairs of solids: space is cut into convex cells, and each cell is classified.
 
 A box around both solids is cut by the planes of their triangles until no triangle
 passes through the inside of a cell (the cells are the leaves of a binary space

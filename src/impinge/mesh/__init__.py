@@ -1,1 +1,1 @@
-"""Mesh and what is derived from it: topology, mass properties, assemblies, outlines of contacts."""
+"""Polygon meshes and what is derived from them: topology, mass, diagnosis, repair, assemblies, contact loops."""

@@ -1,4 +1,4 @@
-"""An assembly: named instances of shared meshes, each with its pose."""
+"""Assembly: named instances of shared meshes, each with its pose."""
 
 from __future__ import annotations
 
@@ -11,19 +11,46 @@ from impinge.mesh.mesh import Mesh
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One instance: several parts may share one Mesh."""
+    """A named instance of a mesh in an assembly; several parts may share one Mesh.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from impinge import Part, shapes
+    >>> part = Part("bolt", shapes.cylinder(1, 8), np.eye(4))
+    >>> part.name, part.mesh.solid
+    ('bolt', True)
+    """
 
     name: str
+    """Its name, which no other part of the assembly has."""
     mesh: Mesh
+    """Its shape, in its own coordinates."""
     pose: Floats
-    """(4, 4), rigid."""
+    """(4, 4), rigid: from its own coordinates to those of the assembly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """Parts in the order of the file.  Names are unique."""
+    """The parts of a file, in its order: what ``load_assembly`` returns.
+
+    An assembly has a length and yields its parts; ``assembly[name]`` is one of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from impinge import Assembly, Part, shapes
+    >>> bolt, aside = shapes.cylinder(1, 8), np.eye(4)
+    >>> aside[0, 3] = 20.0
+    >>> assembly = Assembly((Part("bolt", bolt, np.eye(4)), Part("bolt_1", bolt, aside)), unit="mm")
+    >>> assembly
+    Assembly(2 parts of 1 meshes, 248 triangles, unit mm)
+    >>> [part.name for part in assembly], assembly["bolt_1"].pose[0, 3]
+    (['bolt', 'bolt_1'], np.float64(20.0))
+    """
 
     parts: tuple[Part, ...]
+    """The parts; their names are unique."""
     unit: str | None = None
     """The unit of all coordinates ("m", "mm", ...), None where the file does not say."""
 

@@ -1,4 +1,4 @@
-"""What is derived from a body is kept with it: trees, hulls, feature graphs."""
+"""A cache in each body for what is derived from it: bounding volume hierarchies, hulls, feature graphs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Owner = TypeVar("Owner", bound="Memo")
 
 
 class Memo:
-    """A body with a memory, filled by the packages that know what to derive from it."""
+    """A body with a cache, which is filled by the layers that know what to derive from it."""
 
     __slots__ = ("_lock", "derived")
 
     derived: dict[Hashable, Any]
-    """What was derived so far, for those who cannot wait for ``memo``; not to be changed."""
+    """What was derived so far, where the call of ``memo`` would cost too much; not to be changed."""
     _lock: threading.RLock
 
     def _start_memo(self) -> None:

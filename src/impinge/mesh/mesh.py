@@ -1,4 +1,4 @@
-"""Mesh: a validated, immutable polygon soup."""
+"""Mesh: a polygon mesh, checked and immutable."""
 
 from __future__ import annotations
 
@@ -33,11 +33,29 @@ if TYPE_CHECKING:
 
 
 class Mesh(Memo):
-    """Triangles or polygons over shared vertices; a closed surface may be declared a solid.
+    """A polygon mesh: triangles or polygons over shared vertices; a closed one may be declared a solid.
 
-    Any polygon soup is legal: open, self-intersecting, non-manifold, with repeated or degenerate faces.
-    ``solid=True`` says that the mesh bounds a volume; it must be closed then.
+    Any polygon soup is legal: open, self-intersecting, non-manifold, with repeated or degenerate faces.  A mesh never
+    changes: arrays are copied, checked and read-only, so it may be shared between threads.  Meshes pickle.
 
+    Parameters
+    ----------
+    vertices
+        (n, 3) coordinates.
+    faces
+        (m, 3) or (m, k) indices of vertices, or a list of polygons of any sizes.
+    solid
+        Whether the mesh bounds a volume, which counts as a part of the body; it must be closed then.
+
+    Raises
+    ------
+    ValueError
+        If a coordinate is not finite or beyond 2**150, an index names no vertex, a polygon has fewer than three
+        corners, there is no face, or a solid is open.  The message names the place.
+
+    Examples
+    --------
+    >>> from impinge import Mesh
     >>> square = Mesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]])
     >>> square.faces.tolist(), square.polygon.tolist()
     ([[0, 1, 2], [0, 2, 3]], [0, 0])
@@ -54,6 +72,7 @@ class Mesh(Memo):
     polygon: Ints
     """(m,) int32, read-only: the caller's polygon that each triangle comes from."""
     solid: bool
+    """Whether the mesh bounds a volume, which counts as a part of the body."""
 
     @default_float_errors
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | Sequence[Sequence[int]], solid: bool = False) -> None:
@@ -101,7 +120,16 @@ class Mesh(Memo):
 
     @property
     def bounds(self) -> Floats:
-        """(2, 3) the smallest and the largest coordinates of the faces (vertices without a face do not count)."""
+        """(2, 3) the bounding box: the smallest and the largest coordinates of the faces.
+
+        Vertices without a face do not count.
+
+        Examples
+        --------
+        >>> from impinge import shapes
+        >>> shapes.box(1, 2, 3).bounds.tolist()
+        [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
+        """
         return self.memo("bounds", _find_bounds)
 
     @property
@@ -111,12 +139,36 @@ class Mesh(Memo):
 
     @property
     def volume(self) -> float:
-        """The enclosed volume of a closed mesh: positive where the faces are wound outward, negative where inward."""
+        """The enclosed volume of a closed mesh: positive where the faces are wound outward, negative where inward.
+
+        Raises
+        ------
+        Unsupported
+            If the mesh is open, or its winding contradicts itself.
+
+        Examples
+        --------
+        >>> from impinge import shapes
+        >>> shapes.box(1, 2, 3).volume
+        6.0
+        """
         return mass.mass_properties(self).volume
 
     @property
     def centre_of_mass(self) -> Floats:
-        """(3,) the centre of mass of the body that a closed mesh bounds."""
+        """(3,) the centre of mass of the body that a closed mesh bounds.
+
+        Raises
+        ------
+        Unsupported
+            If the mesh is open, its winding contradicts itself, or it encloses no volume.
+
+        Examples
+        --------
+        >>> from impinge import shapes
+        >>> shapes.box(1, 2, 3).centre_of_mass.tolist()
+        [0.0, 0.0, 0.0]
+        """
         return _of_a_volume(mass.mass_properties(self).centre, "centre of mass")
 
     @property
@@ -124,6 +176,17 @@ class Mesh(Memo):
         """(3, 3) the inertia about the centre of mass at density one, of the body that a closed mesh bounds.
 
         It is the body's, so it is positive for inward winding too.
+
+        Raises
+        ------
+        Unsupported
+            If the mesh is open, its winding contradicts itself, or it encloses no volume.
+
+        Examples
+        --------
+        >>> from impinge import shapes
+        >>> shapes.box(2, 2, 2).inertia.diagonal().round(3).tolist()
+        [5.333, 5.333, 5.333]
         """
         return _of_a_volume(mass.mass_properties(self).inertia, "inertia")
 
@@ -133,16 +196,52 @@ class Mesh(Memo):
 
         Vertices at equal positions count as one, and faces with fewer than three distinct positions not at all.
         Faces without area whose three positions differ do count: they close the gap at a T-vertex.
+
+        Examples
+        --------
+        >>> from impinge import Mesh, shapes
+        >>> shapes.box(1, 1, 1).is_closed, Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).is_closed
+        (True, False)
         """
         return self.memo("is_closed", lambda mesh: len(topology.open_edges(mesh)) == 0)
 
     @property
     def edges(self) -> Ints:
-        """(e, 2) the vertices of every edge, each edge once; vertices at equal positions count as the first of them."""
+        """(e, 2) the vertices of every edge, each edge once; vertices at equal positions count as the first of them.
+
+        Examples
+        --------
+        >>> from impinge import Mesh
+        >>> Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).edges.tolist()
+        [[0, 1], [0, 2], [1, 2]]
+        """
         return topology.edges(self).pairs
 
     def edge_faces(self, edge: int) -> Ints:
-        """(k,) the faces at ``mesh.edges[edge]``."""
+        """(k,) the faces at an edge.
+
+        Parameters
+        ----------
+        edge
+            Its row in ``edges``.
+
+        Returns
+        -------
+        array of int
+            Indices of faces, ascending.
+
+        Raises
+        ------
+        ValueError
+            If there is no such edge.
+
+        Examples
+        --------
+        >>> from impinge import Mesh
+        >>> square = Mesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+        >>> square.edges[1].tolist(), square.edge_faces(1).tolist()
+        ([0, 2], [0, 1])
+        """
         found = topology.edges(self)
         if not is_id(edge) or not 0 <= edge < len(found.pairs):
             raise ValueError(f"edge is {shown(edge)}, but there are {len(found.pairs)} edges")
@@ -150,28 +249,51 @@ class Mesh(Memo):
 
     @property
     def face_adjacency(self) -> Ints:
-        """(k, 2) all pairs of faces that share an edge."""
+        """(k, 2) all pairs of faces that share an edge, the smaller index first; sorted."""
         return topology.face_adjacency(self)
 
     @property
     def components(self) -> Ints:
-        """(m,) the connected part that each face belongs to, counted from 0; parts hang together by shared edges."""
+        """(m,) the connected component of each face, counted from 0; faces are connected by shared edges.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from impinge import Mesh, shapes
+        >>> box = shapes.box(1, 1, 1)
+        >>> two = Mesh(np.concatenate([box.vertices, box.vertices + 5.0]), np.concatenate([box.faces, box.faces + 8]))
+        >>> two.components.tolist() == [0] * 12 + [1] * 12, two.component_count
+        (True, 2)
+        """
         return topology.components(self)
 
     @property
     def component_count(self) -> int:
-        """The number of connected parts."""
+        """The number of connected components."""
         return int(self.components.max()) + 1
 
     def diagnose(self) -> Diagnosis:
-        """What is unusual about this mesh, with indices: open edges, T-vertices and so on."""
+        """Find what is unusual about this mesh: open edges, T-vertices and so on.
+
+        Returns
+        -------
+        Diagnosis
+            Indices of everything unusual.
+
+        Examples
+        --------
+        >>> from impinge import Mesh
+        >>> triangle = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> triangle.diagnose()
+        <Diagnosis unusual: 3 open edges>
+        """
         from impinge.mesh.repair.diagnose import diagnose
 
         return self.memo("diagnosis", diagnose)
 
     @default_float_errors
     def repair(self, weld: float | Literal["auto"] | None = None) -> Repair:
-        """Mend what can be mended: a ``Repair`` with the new mesh, the faces it comes from, and what was done.
+        """Mend what can be mended without a guess.
 
         T-vertices get their edges, faces without area go where nothing is lost, coincident faces become one, winding
         becomes consistent and, where the surface is closed, outward.  Holes stay open.  ``Mesh.polygon`` of the new
@@ -185,8 +307,19 @@ class Mesh(Memo):
             within a quarter of the shortest edge there).  ``Repair.largest_move`` tells how far the farthest went.
             By default no vertex moves.
 
+        Returns
+        -------
+        Repair
+            The new mesh, the faces it comes from, and what was done.
+
+        Raises
+        ------
+        ValueError
+            If ``weld`` is neither a length, nor "auto", nor None.
+
         Examples
         --------
+        >>> from impinge import Mesh
         >>> lid = Mesh([[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0, 0], [1, -1, 0]], [[0, 1, 2], [0, 4, 3], [4, 1, 3]])
         >>> lid.repair()
         <Repair repaired: 1 T-vertices joined, 1 faces divided>
@@ -198,7 +331,33 @@ class Mesh(Memo):
         return repair(self, weld)
 
     def repaired(self, weld: float | Literal["auto"] | None = None, solid: bool | None = None) -> Mesh:
-        """The mended mesh of ``repair``; ``solid=True`` declares it a solid, ``None`` keeps the present declaration."""
+        """Mend what can be mended, as ``repair`` does, and return the mesh alone.
+
+        Parameters
+        ----------
+        weld
+            As for ``repair``.
+        solid
+            Whether the new mesh is a solid; by default, if this one is.
+
+        Returns
+        -------
+        Mesh
+            The mended mesh; this one itself where nothing was to be done.
+
+        Raises
+        ------
+        ValueError
+            If the mesh is to be a solid and is still open.
+
+        Examples
+        --------
+        >>> from impinge import Mesh, shapes
+        >>> box = shapes.box(1, 1, 1)
+        >>> inside_out = Mesh(box.vertices, box.faces[:, ::-1])
+        >>> inside_out.volume, inside_out.repaired(solid=True).volume
+        (-1.0, 1.0)
+        """
         mended = self.repair(weld).mesh
         if solid is None or as_flag(solid, "solid") == mended.solid:
             return mended
@@ -206,10 +365,34 @@ class Mesh(Memo):
 
     @default_float_errors
     def transformed(self, matrix: ArrayLike, solid: bool | None = None) -> Mesh:
-        """A new mesh with an invertible affine (4, 4) matrix baked in: scale, shear and mirror are welcome.
+        """Apply an affine map to all vertices: rotate, translate, scale, shear or mirror.
 
         A mirroring matrix also flips the winding, so that normals which pointed outward still do.
-        Coordinates are rounded as those of poses are.  ``solid=None`` keeps the present declaration.
+        Coordinates are rounded as those of poses are.
+
+        Parameters
+        ----------
+        matrix
+            (4, 4), affine and invertible.
+        solid
+            Whether the new mesh is a solid; by default, if this one is.
+
+        Returns
+        -------
+        Mesh
+            A new mesh with the same faces.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not affine, not finite or singular, or a vertex would be beyond the range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from impinge import shapes
+        >>> shapes.box(1, 1, 1).transformed(np.diag([2.0, 3.0, 4.0, 1.0])).volume
+        24.0
         """
         affine = real_array(matrix, "matrix")
         if affine.shape != (4, 4):

@@ -1,4 +1,4 @@
-"""How the faces of a mesh hang together, by position.
+"""Topology of a mesh by position: its edges, adjacent faces and connected components.
 
 Files often repeat a vertex for each face that uses it, so connections go by
 position: vertices with equal coordinates count as one (-0.0 equals 0.0, nothing

@@ -1,4 +1,4 @@
-"""Consistent winding: neighbours run their common edge in opposite directions, and closed surfaces look outward.
+"""Consistent winding: neighbours run their common edge in opposite directions, and closed surfaces face outward.
 
 Faces are joined across edges that two of them share.  Take every face twice, as it is and turned over, and join those
 copies that fit: a surface is orientable where the two copies of its faces stay apart.

@@ -1,1 +1,1 @@
-"""The verbs: which method answers which question about which bodies."""
+"""World: many moving objects, tested frame by frame by a broad phase, filters and a narrow phase."""

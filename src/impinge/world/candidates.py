@@ -1,4 +1,4 @@
-"""Boxes of the objects of a world and its broad phase: which pairs might be near each other.
+"""Candidate pairs of a world, by its broad phase over the bounding boxes of all objects.
 
 A pair within a clearance c has boxes with a gap of at most c along each axis.  Each box is grown by half of the
 largest clearance that its object may have, so the two grown boxes of such a pair overlap; rounding is monotonic and
@@ -22,7 +22,7 @@ _MOST_UNUSED_IDS = 1 << 16
 
 
 class Candidates:
-    """Pairs are known by the ids of the world."""
+    """The broad phase of a world.  Pairs are known by the ids of the world."""
 
     def __init__(self, name: str, boxes: str) -> None:
         self._name = name
@@ -44,9 +44,9 @@ class Candidates:
         return self._pair_count
 
     def renew(self, objects: Objects, takes_part: Bools, clearances: Floats) -> None:
-        """Objects or rules have changed; ``clearances`` are the largest that each object may have.
+        """Objects or filters have changed; ``clearances`` are the largest that each object may have.
 
-        Boxes are those of the poses now, whoever has moved.
+        Boxes are those of the poses now, whichever have moved.
         """
         numbers = np.flatnonzero(takes_part)
         self._body_boxes = BodyBoxes([objects.shapes[i].body for i in numbers.tolist()], kind=self._kind)
@@ -116,5 +116,5 @@ class Candidates:
 def _all_pairs(ids: NDArray[np.int64], fixed: Bools) -> Keys:
     """All pairs of ids, ascending, but those of two that are fixed."""
     first, second = np.triu_indices(len(ids), k=1)
-    looked_at = ~(fixed[first] & fixed[second])
-    return as_keys(np.column_stack([ids[first], ids[second]])[looked_at])
+    tested = ~(fixed[first] & fixed[second])
+    return as_keys(np.column_stack([ids[first], ids[second]])[tested])

@@ -1,4 +1,4 @@
-"""The contacts of all pairs of a world, of which some are asked about anew in each frame."""
+"""The contacts of all pairs of a world, of which some are computed anew in each frame."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ContactStore:
         """The pair of each contact."""
         self._columns = NO_CONTACTS
 
-    def replace(self, asked: Keys, keys: Keys, columns: ContactColumns) -> None:
-        """The contacts of the pairs that were asked about are now these."""
-        self._keep(~np.isin(self._keys, asked))
+    def replace(self, renewed: Keys, keys: Keys, columns: ContactColumns) -> None:
+        """The contacts of the ``renewed`` pairs are now these."""
+        self._keep(~np.isin(self._keys, renewed))
         merged = np.concatenate([self._keys, keys])
         order = np.argsort(merged, kind="stable")
         self._keys = merged[order]

@@ -1,4 +1,4 @@
-"""The objects of a world: which body, where, under what name."""
+"""The objects of a world: their bodies, poses, names and groups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST = 16
 
 
 class Shape:
-    """A body with what kernels need of it; all objects with the same body share it."""
+    """A body with what the narrow phase needs of it; all objects with the same body share it."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
@@ -48,31 +48,48 @@ class Shape:
 
     @property
     def solid(self) -> bool:
+        """Whether the inside of the body counts."""
         return self.body.solid
 
     @property
     def mesh(self) -> Mesh:
+        """The triangles of the body."""
         if isinstance(self.body, ConvexPieces):
             raise TypeError("ConvexPieces has no triangles")
         return self.body.mesh if isinstance(self.body, ConvexHull) else self.body
 
     @property
     def tree(self) -> Any:
-        """The handle of the tree, built when it is first needed."""
+        """The handle of the bounding volume hierarchy, built when it is first needed."""
         return tree_handle_of(self.mesh)
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One object of a world as it was when it was asked for."""
+    """One object of a world, as it was when it was looked up.
+
+    Examples
+    --------
+    >>> from impinge import World, shapes
+    >>> world = World()
+    >>> _ = world.add(shapes.box(1, 1, 1), name="crate", group="cargo")
+    >>> crate = world["crate"]
+    >>> crate.id, crate.group, crate.fixed, crate.body
+    (0, 'cargo', False, Mesh(8 vertices, 12 triangles, solid))
+    """
 
     id: int
+    """The number that ``World.add`` returned."""
     name: str
+    """Its name, which no other object of the world has."""
     body: Body
+    """Its shape, shared with all objects that were added with it."""
     pose: Floats
-    """(4, 4)"""
+    """(4, 4) a copy: ``World.move`` moves the object."""
     group: str | None
+    """The name of its group, if it has one."""
     fixed: bool
+    """Whether it cannot be moved, and is not compared with other fixed objects."""
 
 
 class _Rows:
@@ -109,8 +126,8 @@ class Objects:
     """All objects of a world in the order of their ids, between two changes.
 
     But for poses, nothing is ever changed here: objects that come or go make other ``Objects``, which take effect by
-    one assignment of the world.  One that came has been written behind the end of arrays that both share, where nobody
-    reads.  What else is derived is made when it is first asked for, and belongs to these ``Objects`` only.
+    one assignment of the world.  One that came has been written behind the end of arrays that both share, where nothing
+    reads.  What else is derived is made when it is first needed, and belongs to these ``Objects`` only.
     """
 
     def __init__(
@@ -147,14 +164,17 @@ class Objects:
 
     @cached_property
     def name_by_id(self) -> dict[int, str]:
+        """Names."""
         return dict(zip(self.ids.tolist(), self.names.tolist(), strict=True))
 
     @property
     def ids(self) -> Ids:
+        """(n,) ascending."""
         return self._rows.ids[: self._count]
 
     @property
     def poses(self) -> Floats:
+        """(n, 4, 4)."""
         return self._rows.poses[: self._count]
 
     @property
@@ -164,14 +184,17 @@ class Objects:
 
     @property
     def fixed(self) -> Bools:
+        """(n,) whether each stays where it is."""
         return self._rows.fixed[: self._count]
 
     @property
     def shapes(self) -> NDArray[Any]:
+        """(n,) a ``Shape`` each."""
         return self._rows.shapes[: self._count]
 
     @property
     def names(self) -> NDArray[Any]:
+        """(n,) a string each."""
         return self._rows.names[: self._count]
 
     @cached_property

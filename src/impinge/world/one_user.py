@@ -11,7 +11,7 @@ _get_frame = sys._getframe
 
 
 class OneUser:
-    """A context manager that refuses whoever comes while another call is inside, and never stays locked.
+    """A context manager that refuses a call while another one is inside, and never stays locked.
 
     A lock can stay held for ever: KeyboardInterrupt may come after it was acquired and before the ``with`` block has
     begun, or in ``__exit__`` before it is released.  So what is kept here is the frame of the call that is inside,

@@ -1,4 +1,4 @@
-"""What pairs keep from frame to frame: a row of a table for each pair that is followed, freed when it is not."""
+"""The pair cache of a world: what the narrow phase keeps of each pair from frame to frame, for a warm start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _FEWEST = 64
 class PairSlots:
     """The pairs that are followed, sorted, and the row of each in tables: what kernels keep, and the last answer.
 
-    In new rows nothing is known.  (``hull_waits`` and ``hull_missed``: see ``hull_choice``.)
+    A pair has its row for as long as its boxes overlap.  In new rows nothing is known.  (``hull_waits`` and
+    ``hull_missed``: see ``hull_choice``.)
     Memory is in proportion to the largest number of pairs that were followed at once; it is given back where that falls
     to an eighth.
     """

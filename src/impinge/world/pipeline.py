@@ -1,10 +1,10 @@
-"""The pipeline of a frame: one question about a world, with what is remembered from the last time.
+"""The collision pipeline of a world: broad phase, filters and narrow phase for one query, with a warm start.
 
 objects, poses ──BodyBoxes──> boxes, grown by half a clearance
                                  │  broad phase: pairs that began and ended
                                  ▼
-                 rules ──> pairs that are followed (PairSlots: what each remembers)
-                                 │  those with an object that moved
+               filters ──> pairs that are followed (PairSlots: the warm start of each)
+                                 │  narrow phase: those with an object that moved
                                  ▼
                       hulls ──> trees ──> insides of solids ──> Frame
 """
@@ -29,10 +29,10 @@ from impinge.queries.contact_columns import NO_CONTACTS
 from impinge.results import Distance
 from impinge.world.candidates import Candidates
 from impinge.world.contact_store import ContactStore
+from impinge.world.filters import Filters
 from impinge.world.frame import Frame, FrameStatistics
 from impinge.world.objects import Objects
 from impinge.world.pair_slots import PairSlots
-from impinge.world.rules import Rules
 from impinge.world.stages.hull_choice import hulls_are_worth_it, learn
 from impinge.world.stages.hull_stage import NEAR, STILL_APART
 from impinge.world.stages.narrow_stages import Asked, NarrowStages, Nearest
@@ -40,7 +40,9 @@ from impinge.world.stages.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
 from impinge.world.stages.red_stage import MEETING as FEATURES_MEET
 
 
-class Question(Enum):
+class Query(Enum):
+    """What ``World.detect`` finds, by the names of the verbs."""
+
     COLLIDES = "collides"
     CONTACTS = "contacts"
     DISTANCE = "distance"
@@ -63,9 +65,9 @@ class Clock:
 
 @dataclass
 class Counts:
-    """What the stages after the broad phase did in one frame."""
+    """What the narrow phase did in one frame."""
 
-    asked: int
+    narrow_pairs: int
     hull_pairs: int = 0
     apart_by_hulls: int = 0
     apart_by_kept_planes: int = 0
@@ -79,14 +81,14 @@ class Counts:
     nested_pairs: int = 0
 
 
-class Look(NamedTuple):
-    """What a look at a world found, and of what state of the world that is true."""
+class Detection(NamedTuple):
+    """The result of one pass of the pipeline, and of what state of the world it is true."""
 
     frame: Frame
     yes: Keys
     """The pairs of the frame."""
     state: tuple[int, int, float]
-    """Of objects, of rules, and how far apart pairs may be where no rule says otherwise."""
+    """Of objects, of filters, and how far apart pairs may be where no filter says otherwise."""
     time: int
     """Of the last change of a pose."""
 
@@ -96,15 +98,15 @@ _NOTHING: Keys = np.empty(0, dtype=np.int64)
 
 
 class Pipeline:
-    """All stages for one question, with what they remember.
+    """All stages for one query, with what they keep between frames.
 
-    A look that ends with an exception leaves it half changed, and no other look must follow (see ``world.tracker``).
+    A pass that ends with an exception leaves it half changed, and no other must follow (see ``world.tracker``).
     """
 
-    def __init__(self, question: Question, broadphase: str, hull_method: str | None) -> None:
-        self._question = question
+    def __init__(self, query: Query, broadphase: str, hull_method: str | None) -> None:
+        self._query = query
         self._use_hulls = hull_method is not None
-        self._choose_hulls = hull_method == "auto" and question is not Question.DISTANCE
+        self._choose_hulls = hull_method == "auto" and query is not Query.DISTANCE
         self._walks = hull_method in ("vclip", "lin-canny")
         self._candidates = Candidates(broadphase, "tight" if self._use_hulls else "vertices")
         self._stages = NarrowStages(hull_method)
@@ -113,17 +115,17 @@ class Pipeline:
         self._seen = _NEVER
         self._then = -1
 
-    def look(self, objects: Objects, rules: Rules, reach: float, now: int, last: Look | None) -> Look:
-        """At all objects; the frame tells what has changed since the ``last`` one.
+    def detect(self, objects: Objects, filters: Filters, reach: float, now: int, last: Detection | None) -> Detection:
+        """One pass over all objects; the frame tells what has changed since the ``last`` one.
 
-        ``now`` is the time of the last change of a pose.  Pairs may be ``reach`` apart, where no rule says otherwise.
+        ``now`` is the time of the last change of a pose.  Pairs may be ``reach`` apart, where no filter says otherwise.
         """
         clock = Clock()
-        state = objects.edits, rules.version, reach
-        renewed, other_rules = self._seen != state, self._seen[1:] != state[1:]
+        state = objects.edits, filters.version, reach
+        renewed, other_filters = self._seen != state, self._seen[1:] != state[1:]
         moved = np.flatnonzero(objects.moved > self._then)
         if renewed:
-            self._renew(objects, rules, reach)
+            self._renew(objects, filters, reach)
         else:
             self._candidates.move(objects, moved)
         clock.stage("boxes")
@@ -131,31 +133,31 @@ class Pipeline:
         clock.stage("broad phase")
         pairs = self._numbers(objects, keys)
         clearances = np.full(len(keys), reach)
-        if len(rules):
-            looked_at, ruled = rules.judged(objects.ids, objects.groups, pairs, reach)
-            if self._question is Question.CLOSER_THAN:
-                clearances = ruled
-            keys, pairs, clearances = keys[looked_at], pairs[looked_at], clearances[looked_at]
+        if len(filters):
+            passed, their_own = filters.apply(objects.ids, objects.groups, pairs, reach)
+            if self._query is Query.CLOSER_THAN:
+                clearances = their_own
+            keys, pairs, clearances = keys[passed], pairs[passed], clearances[passed]
         known = self._slots.follow(keys)
         fresh = objects.moved[pairs] > self._then
         ask = ~known | fresh[:, 0] | fresh[:, 1]
-        if other_rules and self._question in (Question.CLOSER_THAN, Question.DISTANCE):
+        if other_filters and self._query in (Query.CLOSER_THAN, Query.DISTANCE):
             ask[:] = True
-        clock.stage("rules")
+        clock.stage("filters")
         asked = Asked(pairs, self._slots.slots, clearances).only(ask)
         counts = self._answer(asked, clock)
         frame, yes = self._framed(objects, keys, counts, len(moved), clock, last)
         self._seen, self._then = state, now
-        return Look(frame, yes, state, now)
+        return Detection(frame, yes, state, now)
 
     @default_float_errors
-    def _renew(self, objects: Objects, rules: Rules, reach: float) -> None:
+    def _renew(self, objects: Objects, filters: Filters, reach: float) -> None:
         self._stages.prepare(objects)
         ids, groups = objects.ids, objects.groups
-        takes_part = ~rules.left_out(ids, groups)
+        takes_part = ~filters.left_out(ids, groups)
         clearances = np.full(len(ids), reach)
-        if self._question is Question.CLOSER_THAN:
-            clearances = rules.largest_clearances(ids, groups, reach)
+        if self._query is Query.CLOSER_THAN:
+            clearances = filters.largest_clearances(ids, groups, reach)
         self._candidates.renew(objects, takes_part, clearances)
 
     @staticmethod
@@ -167,16 +169,16 @@ class Pipeline:
         return np.searchsorted(objects.ids, pairs)
 
     def _answer(self, asked: Asked, clock: Clock) -> Counts:
-        """Ask all stages about these pairs, and write the answers into their slots."""
-        counts = Counts(asked=len(asked))
-        if self._question is Question.DISTANCE:
+        """The narrow phase of these pairs; the answers are written into their slots."""
+        counts = Counts(narrow_pairs=len(asked))
+        if self._query is Query.DISTANCE:
             self._measure(asked, counts, clock)
         else:
             self._decide(asked, counts, clock)
         return counts
 
-    def _hulls(self, question: int, asked: Asked, counts: Counts, clock: Clock) -> tuple[Bools, Nearest]:
-        """Which pairs may be near enough, as far as hulls can tell; and distances of convex bodies, if asked for."""
+    def _hulls(self, query: int, asked: Asked, counts: Counts, clock: Clock) -> tuple[Bools, Nearest]:
+        """Which pairs may be near enough, as far as hulls can tell; and distances of convex bodies, if wanted."""
         near, nearest = np.ones(len(asked), dtype=np.bool_), Nearest.room_for(len(asked))
         which = self._stages.both_convex(asked.pairs)
         if self._use_hulls:
@@ -187,7 +189,7 @@ class Pipeline:
         where = np.flatnonzero(which)
         if len(where):
             some = asked.only(where)
-            answers, found = self._stages.ask_hulls(question, some, self._slots)
+            answers, found = self._stages.ask_hulls(query, some, self._slots)
             near[where] = answers == NEAR
             nearest.put(where, found)
             counts.apart_by_kept_planes = int(np.count_nonzero(answers == STILL_APART))
@@ -204,9 +206,9 @@ class Pipeline:
         others = yes & self._stages.without_triangles(asked.pairs)
         yes[others] = self._by_verbs(asked.only(others))
         open_ = yes & ~others & ~self._stages.both_convex(asked.pairs)
-        if self._walks and self._question is not Question.CONTACTS:
+        if self._walks and self._query is not Query.CONTACTS:
             open_ = self._red_against_red(asked, open_, counts, clock)
-        if self._question is Question.CONTACTS:
+        if self._query is Query.CONTACTS:
             meeting, maybe = self._all_contacts(asked, yes & ~others, counts)
         else:
             meeting, maybe = self._trees(asked, open_, counts)
@@ -221,7 +223,7 @@ class Pipeline:
         self._slots.yes[asked.slots] = yes
 
     def _red_against_red(self, asked: Asked, open_: Bools, counts: Counts, clock: Clock) -> Bools:
-        """Which pairs are still open after the features of their hulls that overlap were looked at."""
+        """Which pairs are still undecided after a test of the overlapping features of their hulls."""
         where = np.flatnonzero(open_)
         if len(where) == 0:
             return open_
@@ -238,16 +240,16 @@ class Pipeline:
 
     def _by_verbs(self, asked: Asked) -> list[bool]:
         """One pair after the other, for bodies that the stages do not know."""
-        verb: dict[Question, Any] = {
-            Question.COLLIDES: verbs.collides,
-            Question.CLOSER_THAN: verbs.closer_than,
-            Question.CONTACTS: verbs.contacts,  # says that it is Unsupported
+        verb: dict[Query, Any] = {
+            Query.COLLIDES: verbs.collides,
+            Query.CLOSER_THAN: verbs.closer_than,
+            Query.CONTACTS: verbs.contacts,  # says that it is Unsupported
         }
         found = []
         for pair, clearance in zip(asked.pairs, asked.clearances.tolist(), strict=True):
             a, b, pose_a, pose_b = self._stages.bodies(pair)
-            limit = (clearance,) if self._question is Question.CLOSER_THAN else ()
-            found.append(bool(verb[self._question](a, b, *limit, pose_a, pose_b)))
+            limit = (clearance,) if self._query is Query.CLOSER_THAN else ()
+            found.append(bool(verb[self._query](a, b, *limit, pose_a, pose_b)))
         return found
 
     def _trees(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
@@ -255,7 +257,7 @@ class Pipeline:
         meeting, maybe = np.zeros_like(which), np.zeros_like(which)
         counts.tree_pairs = int(np.count_nonzero(which))
         if counts.tree_pairs:
-            name = self._question.value
+            name = self._query.value
             answers, _ = self._stages.ask_trees(name, asked.only(which), self._slots)
             counts.box_tests, counts.triangle_tests = self._stages.tests()
             meeting[which] = answers == MEETING
@@ -312,7 +314,7 @@ class Pipeline:
         slots.faces[asked.slots] = nearest.faces
 
     def _framed(
-        self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock, last: Look | None
+        self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock, last: Detection | None
     ) -> tuple[Frame, Keys]:
         """The frame, and its pairs."""
         slots = self._slots.slots
@@ -323,15 +325,15 @@ class Pipeline:
         if last is not None and len(ended):
             # Those of this frame only: names of all that ever went would add up.
             names = {i: last.frame.names[i] for i in as_pairs(ended).ravel().tolist()} | names
-        contacts = self._contacts.of(now) if self._question is Question.CONTACTS else None
-        distance = self._distances(slots[yes]) if self._question is Question.DISTANCE else None
+        contacts = self._contacts.of(now) if self._query is Query.CONTACTS else None
+        distance = self._distances(slots[yes]) if self._query is Query.DISTANCE else None
         clock.stage("results")
         statistics = FrameStatistics(
-            objects=len(objects), moved=moved, box_pairs=self._candidates.pair_count, looked_at=len(keys),
+            objects=len(objects), moved=moved, box_pairs=self._candidates.pair_count, filtered_pairs=len(keys),
             seconds=clock.seconds, **vars(counts),
         )  # fmt: skip
         all_, new, gone, old = (read_only(as_pairs(each)) for each in (now, began, ended, persist))
-        return Frame(self._question.value, all_, new, gone, old, contacts, distance, statistics, names), now
+        return Frame(self._query.value, all_, new, gone, old, contacts, distance, statistics, names), now
 
     def _distances(self, slots: NDArray[np.int64]) -> Distance:
         points, faces = self._slots.points[slots], self._slots.faces[slots]

@@ -26,7 +26,7 @@ def _differ(one, other):
 if config.DISABLE_JIT:
 
     def _move(numbers, given, first, count, poses, moved, now):
-        """All in one step, after it was noted who moves: plain Python may be interrupted, which machine code is not.
+        """All in one step, after it was noted what moves: plain Python may be interrupted, which machine code is not.
 
         A note too many costs a comparison, one too few an answer.
         """

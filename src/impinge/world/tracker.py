@@ -1,4 +1,4 @@
-"""One question about a world, followed from frame to frame, whatever interrupts a look."""
+"""Temporal coherence of one query of a world, from frame to frame, whatever interrupts it."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from typing import Any
 import numpy as np
 
 from impinge.arrays import read_only
+from impinge.world.filters import Filters
 from impinge.world.frame import Frame
 from impinge.world.objects import Objects
-from impinge.world.pipeline import Counts, Look, Pipeline, Question
-from impinge.world.rules import Rules
+from impinge.world.pipeline import Counts, Detection, Pipeline, Query
 
 
 class Tracker:
-    """What a world remembers for one question: the last look whose frame was handed out, and a pipeline.
+    """What a world keeps for one query: the last detection whose frame was handed out, and a pipeline.
 
     The pipeline only saves work, and is not kept unless it is whole: it is taken away before it is used, and put
-    back when all is done.  After an interruption there is none, and the next look begins with a new one.
+    back when all is done.  After an interruption there is none, and the next detection begins with a new one.
 
     What began and what ended refers to ``last``, which is set by one assignment when nothing is left to do but to hand
     out the frame (see ``World.detect``).
     """
 
-    def __init__(self, question: Question, broadphase: str, hull_method: str | None) -> None:
-        self._options = question, broadphase, hull_method
+    def __init__(self, query: Query, broadphase: str, hull_method: str | None) -> None:
+        self._options = query, broadphase, hull_method
         self._pipeline: Pipeline | None = None
-        self.last: Look | None = None
-        self._still: Look | None = None
-        """The look after the last one, as long as nothing moves."""
+        self.last: Detection | None = None
+        self._still: Detection | None = None
+        """The detection after the last one, as long as nothing moves."""
 
-    def look(self, objects: Objects, rules: Rules, reach: float, now: int) -> Look:
-        """The next one, see ``Pipeline.look``."""
+    def detect(self, objects: Objects, filters: Filters, reach: float, now: int) -> Detection:
+        """The next one, see ``Pipeline.detect``."""
         last = self.last
-        if last is not None and last.time == now and last.state == (objects.edits, rules.version, reach):
+        if last is not None and last.time == now and last.state == (objects.edits, filters.version, reach):
             if self._still is not last:
                 self._still = _unchanged(last)
             return self._still
         pipeline = self._pipeline or Pipeline(*self._options)
         self._pipeline = None
-        found = pipeline.look(objects, rules, reach, now, last)
+        found = pipeline.detect(objects, filters, reach, now, last)
         self._pipeline = pipeline
         return found
 
-    def hand_out(self, look: Look) -> None:
+    def hand_out(self, detection: Detection) -> None:
         """Note that the frame is on its way to the caller."""
-        self.last = look
+        self.last = detection
 
 
-_NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **vars(Counts(asked=0))}
+_NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **vars(Counts(narrow_pairs=0))}
 
 
-def _unchanged(last: Look) -> Look:
+def _unchanged(last: Detection) -> Detection:
     """Nothing moved: the same pairs, and none of them is new."""
     frame, none = last.frame, read_only(np.empty((0, 2), dtype=np.int64))
     statistics = replace(frame.statistics, **_NOTHING_DONE)

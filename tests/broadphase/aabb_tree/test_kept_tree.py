@@ -21,13 +21,13 @@ def frames(boxes: np.ndarray, velocity: np.ndarray, count: int) -> list[np.ndarr
 def picks(speed: float, count: int = 300) -> list[str]:
     """What was picked in each frame; every frame is compared with brute force."""
     rng = np.random.default_rng(5)
-    tree, referee = KeptTree(), BruteForce()
+    tree, reference = KeptTree(), BruteForce()
     boxes = crowd(rng, count)
     velocity = speed * rng.uniform(-1.0, 1.0, size=(count, 3))
     found = []
     for step, now in enumerate(frames(boxes, velocity, 30)):
         changes = []
-        for broad in (tree, referee):
+        for broad in (tree, reference):
             if step == 0:
                 broad.add(now)
             changes.append(broad.update(now))
@@ -56,30 +56,30 @@ def test_a_few_restless_ones_do_not_spoil_the_list() -> None:
     boxes = crowd(rng, 400)
     velocity = np.zeros((400, 3))
     velocity[::80] = 0.9, 0.3, -0.2
-    tree, referee = KeptTree(), BruteForce()
-    for broad in (tree, referee):
+    tree, reference = KeptTree(), BruteForce()
+    for broad in (tree, reference):
         broad.add(boxes)
     restless = 0
     for now in frames(boxes, velocity, 12):
-        assert np.array_equal(tree.update(now).pairs, referee.update(now).pairs)
+        assert np.array_equal(tree.update(now).pairs, reference.update(now).pairs)
         restless = max(restless, tree.statistics.restless)
         box = now[0] + 0.25
-        assert np.array_equal(tree.overlapping(box), referee.overlapping(box))
-        assert np.array_equal(tree.along_ray(now[0, 0], [1, 2, 3]), referee.along_ray(now[0, 0], [1, 2, 3]))
+        assert np.array_equal(tree.overlapping(box), reference.overlapping(box))
+        assert np.array_equal(tree.along_ray(now[0, 0], [1, 2, 3]), reference.along_ray(now[0, 0], [1, 2, 3]))
     assert restless == 5
     assert tree.statistics.picked == "kept list"
 
 
 def test_fixed_objects_meet_the_others_only() -> None:
     rng = np.random.default_rng(7)
-    tree, referee = KeptTree(), BruteForce()
+    tree, reference = KeptTree(), BruteForce()
     fixed, moving = crowd(rng, 200), crowd(rng, 200)
-    for broad in (tree, referee):
+    for broad in (tree, reference):
         broad.add(fixed, fixed=True)
         broad.add(moving)
     for now in frames(moving, rng.uniform(-0.01, 0.01, size=(200, 3)), 20):
         pairs = tree.update(now).pairs
-        assert np.array_equal(pairs, referee.update(now).pairs)
+        assert np.array_equal(pairs, reference.update(now).pairs)
         assert (pairs[:, 1] >= 200).all()
 
 

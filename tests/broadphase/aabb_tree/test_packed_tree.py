@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from impinge.broadphase.aabb_tree.packed_tree import LEAVES, NOTHING, TOP, box_tree, overlaps_between, overlaps_within
+from impinge.broadphase.aabb_tree.packed_tree import (
+    LEAVES,
+    NOTHING,
+    TOP,
+    overlaps_between,
+    overlaps_within,
+    packed_tree,
+)
 from impinge.broadphase.aabb_tree.tree_queries import near_ray, touched_by_boxes
 
 
@@ -16,7 +23,7 @@ def crowd(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def tree_of(rows: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
-    return box_tree(rows, rows.astype(np.float32), chosen)
+    return packed_tree(rows, rows.astype(np.float32), chosen)
 
 
 def true_overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:

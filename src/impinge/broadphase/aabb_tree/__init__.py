@@ -1,1 +1,1 @@
-"""The default broad phase: a packed tree of boxes, and a list of pairs kept between frames."""
+"""The default broad phase: a packed AABB tree, and a list of pairs that is kept between frames."""

@@ -3,7 +3,7 @@
 
 Verlet (1967), "Computer experiments on classical fluids I".  Boxes are enlarged by a reach, the pairs of enlarged boxes
 that overlap are listed once, and as long as a box stays inside its enlarged one, all its partners are in the list.
-Those that have left are *restless*: they are looked up in the tree anew in every frame, until so many are that a new
+Those that have left are *restless*: they are sought in the tree anew in every frame, until so many are that a new
 list costs less.  How far to reach is read from the motion: a reach that lasts for longer means more pairs to compare.
 """
 

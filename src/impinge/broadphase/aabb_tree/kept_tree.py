@@ -1,4 +1,4 @@
-"""The broad phase for every day: a tree of boxes, and a list of pairs kept for as long as it holds.
+"""The default broad phase: an AABB tree, and a list of overlapping pairs that is kept for as long as it holds.
 
 A frame compares the listed pairs (``aabb_tree.kept_pairs``).  When too many boxes have left their enlarged ones, a new
 tree is sorted and fitted (``aabb_tree.packed_tree``) and a new list made.  Where everything moves so fast that no list
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats
 from impinge.broadphase.aabb_tree import kept_pairs
-from impinge.broadphase.aabb_tree.packed_tree import BoxTree, box_tree, overlaps_between, overlaps_within
+from impinge.broadphase.aabb_tree.packed_tree import PackedTree, overlaps_between, overlaps_within, packed_tree
 from impinge.broadphase.aabb_tree.tree_queries import near_ray, touched_by_boxes
 from impinge.broadphase.boxes import as_box_row, overlap_one
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
@@ -34,7 +34,9 @@ _OUT_OF_SCALE = 8.0
 boxes lose digits there."""
 _TINY = 2.0**-1000
 
-_NOBODY = BoxTree(np.empty(0, dtype=np.int32), np.empty((0, 6, 8), dtype=np.float32), np.empty((0, 0), dtype=np.int64))
+_EMPTY = PackedTree(
+    np.empty(0, dtype=np.int32), np.empty((0, 6, 8), dtype=np.float32), np.empty((0, 0), dtype=np.int64)
+)
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,14 @@ class KeptTreeStatistics(Statistics):
     listed: int
     """Pairs in the list."""
     restless: int
-    """Objects that were looked up in the tree."""
+    """Objects that have left their enlarged boxes, and were searched for in the tree."""
 
 
 class KeptTree(BroadPhase):
-    """A tree of boxes and a list of pairs that is kept for as long as it holds."""
+    """A broad phase by an AABB tree and a list of pairs that is kept for as long as it holds."""
 
     def _forget(self) -> None:
-        self._trees: list[BoxTree] = []
+        self._trees: list[PackedTree] = []
         """Of the objects that move, and of those that are fixed."""
         self._origin = np.zeros(3)
         self._scale = 1.0
@@ -95,7 +97,7 @@ class KeptTree(BroadPhase):
             half = float((0.5 * high - 0.5 * low).max()) + self._margin
             self._scale = math.ldexp(1.0, max(-math.frexp(half)[1], -1000)) if half > _TINY else 1.0
         boxes, _ = kept_pairs.enlarged(self._rows, np.zeros(len(self)), self._margin, self._origin, self._scale)
-        self._trees = [_NOBODY, box_tree(self._rows, boxes, np.flatnonzero(self._fixed))]
+        self._trees = [_EMPTY, packed_tree(self._rows, boxes, np.flatnonzero(self._fixed))]
         self._list_anew(speeds)
 
     def _most_restless(self) -> int:
@@ -117,7 +119,7 @@ class KeptTree(BroadPhase):
             self._frames = 0
             self._begin(speeds)
             return
-        moving = box_tree(self._rows, self._boxes, np.flatnonzero(~self._fixed))
+        moving = packed_tree(self._rows, self._boxes, np.flatnonzero(~self._fixed))
         self._trees[0] = moving
         keys, found = overlaps_within(*moving)
         if self._fixed_count:
@@ -134,12 +136,12 @@ class KeptTree(BroadPhase):
         among, more = all_overlaps(self._ids[some], self._rows[some], self._fixed[some], self._margin, len(some))
         return np.sort(np.concatenate([keys, among])), tested + more
 
-    def _touched_by(self, asking: Floats) -> tuple[Keys, int]:
-        """Keys (number of an asking box, number of an object that is not restless), and how many were compared."""
+    def _touched_by(self, queries: Floats) -> tuple[Keys, int]:
+        """Keys (number of a query box, number of an object that is not restless), and how many were compared."""
         keys, found, tested = np.empty(64, dtype=np.int64), 0, 0
         for tree in self._trees:
             keys, found, more = touched_by_boxes(
-                asking, self._rows, self._margin, self._origin, self._scale, self._restless, *tree, keys, found
+                queries, self._rows, self._margin, self._origin, self._scale, self._restless, *tree, keys, found
             )
             tested += more
         return keys[:found], tested

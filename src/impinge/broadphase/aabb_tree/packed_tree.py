@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""A tree of boxes without pointers: eight neighbours on a curve make a leaf, eight leaves a node, and so on.
+"""A bounding volume hierarchy of axis-aligned boxes, packed without pointers: eight boxes a leaf, eight leaves a node.
+
+Neighbours along a space-filling curve share a leaf.
 
 The boxes are float32 numbers in coordinates of the tree's own.  Going there, x -> (x - origin) * scale, and rounding to
 float32 are monotone: where low <= high held before, it holds after.  So boxes that overlap are never told apart, and
@@ -32,8 +34,8 @@ NOTHING = -1
 """In place of an object, where a leaf is not full."""
 
 
-class BoxTree(NamedTuple):
-    """Some of the objects, by their numbers."""
+class PackedTree(NamedTuple):
+    """A bounding volume hierarchy over some of the objects, which are known by their numbers."""
 
     slots: NDArray[np.int32]
     """(8 leaves,) which object is where, class by class."""
@@ -61,10 +63,10 @@ def in_tree(rows, i, k, margin, origin, scale):
     return np.float32((x - origin[k % 3]) * scale)
 
 
-def box_tree(rows: Any, boxes: Any, chosen: Any) -> BoxTree:
+def packed_tree(rows: Any, boxes: Any, chosen: Any) -> PackedTree:
     """A tree of the ``chosen`` objects; ``rows`` only give the order, ``boxes`` (n, 6) are in its coordinates."""
     order, starts = curve_order(rows, chosen)
-    return BoxTree(*_fit(order, starts, boxes))
+    return PackedTree(*_fit(order, starts, boxes))
 
 
 @kernel

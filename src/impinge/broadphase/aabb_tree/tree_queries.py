@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Who in a tree of boxes is touched by a box, or by a ray."""
+"""Box and ray queries of an AABB tree: which of its objects a box overlaps, or a ray may hit."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _INFLATION = 2.0**-20
 
 
 @kernel
-def touched_by_boxes(asking, rows, margin, origin, scale, ignored, slots, blocks, levels, keys, found):
-    """Keys (number of the asking box, number of the object) of all that overlap, added to a list.
+def touched_by_boxes(queries, rows, margin, origin, scale, ignored, slots, blocks, levels, keys, found):
+    """Keys (number of the query box, number of the object) of all that overlap, added to a list.
 
     Objects that are ``ignored`` are not there.  Returns the list, its length and how many pairs were compared.
     """
     tested = 0
     stack, near = new_stack(), np.empty(len(slots) // WIDTH, dtype=np.int64)
-    for i in range(len(asking)):
+    for i in range(len(queries)):
         box = (
-            in_tree(asking, i, 0, margin, origin, scale), in_tree(asking, i, 1, margin, origin, scale),
-            in_tree(asking, i, 2, margin, origin, scale), in_tree(asking, i, 3, margin, origin, scale),
-            in_tree(asking, i, 4, margin, origin, scale), in_tree(asking, i, 5, margin, origin, scale),
+            in_tree(queries, i, 0, margin, origin, scale), in_tree(queries, i, 1, margin, origin, scale),
+            in_tree(queries, i, 2, margin, origin, scale), in_tree(queries, i, 3, margin, origin, scale),
+            in_tree(queries, i, 4, margin, origin, scale), in_tree(queries, i, 5, margin, origin, scale),
         )  # fmt: skip
         for kind in range(CLASSES):
             if levels[kind, LEAVES] == 0:
@@ -53,7 +53,7 @@ def touched_by_boxes(asking, rows, margin, origin, scale, ignored, slots, blocks
                     j = slots[WIDTH * (first + near[k]) + lowest_bit(bits)]
                     bits &= bits - 1
                     tested += 1
-                    if not ignored[j] and overlap_of(asking, i, rows, j, margin):
+                    if not ignored[j] and overlap_of(queries, i, rows, j, margin):
                         keys[found] = in_order(i, j)
                         found += 1
     return keys, found, tested

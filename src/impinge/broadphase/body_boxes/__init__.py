@@ -1,1 +1,1 @@
-"""Boxes of moving bodies that hold every posed vertex."""
+"""Bounding boxes of moving bodies, which hold every posed vertex for certain."""

@@ -1,4 +1,4 @@
-"""BodyBoxes: the boxes of many moving bodies, for a broad phase."""
+"""BodyBoxes: bounding boxes of many moving bodies, for a broad phase."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ class BodyBoxes:
 
     Parameters
     ----------
-    bodies:
+    bodies
         Meshes, hulls and bodies of convex pieces.  One that occurs many times is stored once.
-    kind:
+    kind
         ``tight`` boxes fit; extremal vertices are sought from those of the last call, so small motions are cheap.
         Along the world's axes those of a ConvexHull are the bounds of its posed vertices, bit for bit.  ``cubes``
         have the same size in every orientation (but for rounding), which spares sorted lists many exchanges.  Boxes of
-        all ``vertices`` fit and need no hull: for a single look.
-    axes:
+        all ``vertices`` fit and need no hull: for a single frame.
+    axes
         Two or three directions to measure along, as the rows of an array; the length of a direction does not matter.
         Boxes are then the intervals of the bodies along them.  Bodies that touch have intervals that overlap, whatever
         the directions are.  With two, the third interval is [0, 0] for all.  See ``body_boxes.box_axes`` for their use.
 
+    Examples
+    --------
     >>> cube = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
     >>> away = np.eye(4)
     >>> away[0, 3] = 5.0
@@ -117,7 +119,7 @@ class _TightFill:
         self._room = largest if largest > FEW else 0
 
     def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
-        # Of this call: two threads may ask at once, and share nothing but hints, which may be any vertices.
+        # Of this call: two threads may call at once, and share nothing but hints, which may be any vertices.
         queue, stamps = np.empty(self._room, dtype=np.int64), np.zeros(self._room, dtype=np.int64)
         return int(
             self._kernel(

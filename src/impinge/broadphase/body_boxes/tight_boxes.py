@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The smallest boxes around posed convex bodies, by hill climbing from the extremal vertices of the last time.
+"""The smallest boxes around posed convex bodies, by hill climbing: a warm start from the last extremal vertices.
 
 Cohen, Lin, Manocha and Ponamgi (1995), "I-COLLIDE", resize a box in every step: the extremal vertices of the last step
 are still extremal or have neighbours that are.  ``convex.distance.support.climb`` is that walk.
@@ -36,7 +36,7 @@ from impinge.kernels.jit import inner, kernel
 from impinge.kernels.memory import table
 
 FEW = 48
-"""Up to so many vertices all of them are looked at: 2 ns each, where six climbs of a step take 100 ns more."""
+"""Up to so many vertices all of them are visited: 2 ns each, where six climbs of a step take 100 ns more."""
 
 UNKNOWN = -1
 """In place of the extremal vertex of the last time."""
@@ -81,7 +81,7 @@ def _highest(body, c, hint, plateau, stamp):
 
 @inner
 def _span(body, c):
-    """The smallest and the largest computed height, by looking at all vertices."""
+    """The smallest and the largest computed height, over all vertices."""
     low, high = np.inf, -np.inf
     for i in range(body.size):
         h = height_of(body, c, i)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Boxes by looking at every vertex: for a single look at bodies whose hulls nobody needs.
+"""Bounding boxes of all posed vertices, for a single frame: no convex hull need be built.
 
 Along the world's axes they are the bounds of the posed vertices, bit for bit: adding the last coordinate of the pose is
 monotonic.  Along other axes they are rounded outward as those of ``tight_boxes``.

@@ -3,7 +3,7 @@
 
 A cell is a resolution and three numbers, and is looked up exactly: two cells never share a bucket, which is the perfect
 hashing that [Mirtich1997] assumes.  Owners are boxes of the cell's resolution; visitors are smaller ones, whose labels
-are there so that owners find them.  Apart from each other, they are looked at only where they matter: a small box that
+are there so that owners find them.  Apart from each other, they are visited only where they matter: a small box that
 enters a large cell does not meet the thousands of other small boxes in it.
 """
 

@@ -6,7 +6,7 @@ For each pair of close boxes a counter holds the number of cells in which they m
 their resolutions.  Counters are kept for close pairs only, in a hash set, not in an array for all pairs.
 
 In the course of an update two boxes that move together may part and meet again.  So a counter that falls to zero
-is looked at when all boxes are in place, in the same pass that compares the boxes of all close pairs.
+is examined when all boxes are in place, in the same pass that compares the boxes of all close pairs.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class SpatialHash(BroadPhase):
         return 4 * self._survey(_SLACK)[0] > len(self)
 
     def _relabel(self, edit: Edit) -> _Relabelled | None:
-        """Labels for the objects as they are now; None if nobody came or went."""
+        """Labels for the objects as they are now; None if none came or went."""
         if edit.kept == len(edit.numbers) == len(self):
             return None
         numbers = edit.numbers[self._order]

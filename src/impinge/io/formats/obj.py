@@ -14,7 +14,10 @@ from impinge.io.source import Source
 
 
 def read_obj(data: bytes, source: Source) -> FileScene:
-    """Objects (``o``) become parts; in a file without any, groups (``g``) do.  ``Source.whole`` asks for one part."""
+    """Objects (``o``) become parts; in a file without any, groups (``g``) do.
+
+    With ``Source.whole`` everything is one part.
+    """
     text = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
     points: list[list[float]] = []
     polygons: list[list[int]] = []

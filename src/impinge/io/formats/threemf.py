@@ -1,7 +1,7 @@
 """3MF (3D Manufacturing Format, core specification 1.3, with the production extension's paths).
 
 Read here rather than through trimesh, which takes every mesh of a referenced
-model file, whichever object was asked for.
+model file, whichever object is referred to.
 """
 
 from __future__ import annotations

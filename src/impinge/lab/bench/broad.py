@@ -51,9 +51,9 @@ FRAMES = 30
 _WARM = 3
 """Frames before the clock runs."""
 _SLOW = 0.25
-"""Seconds; whoever takes longer for a frame is asked about the first ones only."""
+"""Seconds; a broad phase that takes longer for a frame is measured for the first ones only."""
 _FEW = 3
-_REFEREED = 1000
+_MOST_BRUTE = 1000
 """Boxes up to which brute force says what is true: it takes 5 ms a frame."""
 _WIDTH = 150
 
@@ -114,8 +114,8 @@ def measure(world: str, count: int, frames: int, rounds: int, speed: float, cost
 
 
 def _true_pairs(shown: Sequence[Floats]) -> list[Pairs]:
-    """By the referee where he can, else by our quickest member, which then is compared with all others."""
-    find = OURS[BRUTE if len(shown[0]) <= _REFEREED else AUTO](shown[0])
+    """By brute force where that is possible, else by our quickest member, which then is compared with all others."""
+    find = OURS[BRUTE if len(shown[0]) <= _MOST_BRUTE else AUTO](shown[0])
     return [find(boxes) for boxes in shown]
 
 
@@ -208,7 +208,7 @@ def run(arguments: Sequence[str] = ()) -> int:
 def notes(rows: Sequence[Row]) -> list[str]:
     all_goals = goals(rows, PEERS)
     lines = [
-        f"* slower than {_SLOW:g} s a frame, so asked about the first {_FEW} frames only.",
+        f"* slower than {_SLOW:g} s a frame, so measured for the first {_FEW} frames only.",
         f"{sum(goal.held for goal in all_goals)} of {len(all_goals)} goals held.",
     ]
     if counting := sorted({name for row in rows for name in row.only_count}):

@@ -1,4 +1,4 @@
-"""Who would take too long with so many boxes, known before it is tried.
+"""Which broad phases would take too long with so many boxes, known before they are tried.
 
 Trying is no way: of the peers, some would take hours to take in 100,000 bodies, and some more memory than there is.
 """
@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 
 
 _OUTRUN = 3.0
-"""So many times the cost of the best with 10,000 boxes: with 100,000, minutes would be spent on who cannot win."""
+"""So many times the cost of the best with 10,000 boxes: with 100,000, minutes would be spent on what cannot win."""
 
 _MOST = {"coal, tree in an array": 10_000}
 """Boxes; when 100,000 go back from the last frame to the first one, its tree takes minutes for one update."""

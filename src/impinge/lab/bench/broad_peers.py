@@ -27,7 +27,7 @@ _CHUNK = 1 << 22
 
 
 class Finder(Protocol):
-    """Made from the boxes of a first frame, and asked about later ones."""
+    """Made from the boxes of a first frame, and updated with later ones."""
 
     def __call__(self, boxes: Floats) -> Pairs | int:
         """The pairs of this frame; their number from those that give no more."""
@@ -244,7 +244,7 @@ def _warp_kernel() -> tuple[Any, Any]:
 
 
 class Pybullet:
-    """pybullet: it lists no pairs of boxes, but ``getOverlappingObjects`` asks its broad phase about one box.
+    """pybullet: it lists no pairs of boxes, but ``getOverlappingObjects`` queries its broad phase for one box.
 
     Its own boxes are a little larger, so what it finds is compared.
     """

@@ -1,4 +1,4 @@
-"""What the comparison of broad phases found: tables, fitted growth, and what was asked for."""
+"""What the comparison of broad phases found: tables, fitted growth, and the goals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FASTER = 3.0
 _MOST_GROWTH = 0.1
 _MOST_BYTES = 200.0
 _FROM = 1000
-"""Boxes from which on something is asked: with fewer, most of the cost is that of a call."""
+"""Boxes from which on there are goals: with fewer, most of the cost is that of a call."""
 _MANY = 100_000
 
 
@@ -35,7 +35,7 @@ class Row:
     seconds: dict[str, float] = field(default_factory=dict)
     """A frame."""
     frames: dict[str, int] = field(default_factory=dict)
-    """Frames that each was asked about."""
+    """Frames that each was measured for."""
     compared: dict[str, int] = field(default_factory=dict)
     """Pairs in all of these frames."""
     missing: dict[str, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Goal:
 
 
 def goals(rows: Sequence[Row], peers: Collection[str]) -> list[Goal]:
-    """What is asked of these rows; nothing about peers where none is installed."""
+    """The goals of these rows; nothing about peers where none is installed."""
     found = []
     for row in rows:
         if row.count >= _FROM and (best := row.best(peers)) is not None:
@@ -114,7 +114,7 @@ def goals(rows: Sequence[Row], peers: Collection[str]) -> list[Goal]:
 
 
 def goal_table(rows: Sequence[Row], peers: Collection[str]) -> Table:
-    table = Table("world", "what", "asked", "reached", "held", title="Asked for")
+    table = Table("world", "what", "goal", "reached", "held", title="Goals")
     for goal in goals(rows, peers):
         sign = ">=" if goal.at_least else "<="
         reached = f"{goal.reached:.0f}" if goal.asked >= 100.0 else f"{goal.reached:.2f}{goal.unit}"

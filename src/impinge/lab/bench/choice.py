@@ -2,8 +2,8 @@
 
 ``python -m impinge.lab.bench choice [--parts N] [--poses N] [--rounds N]``
 
-Rules that follow from these figures are in ``stages.hull_choice``, ``methods.hulls`` (for convex bodies, measured by
-``bench convex``) and docs/methods/auto.md.  The best of several interleaved rounds counts.
+The choices that follow from these figures are in ``stages.hull_choice``, ``methods.hulls`` (for convex bodies, measured
+by ``bench convex``) and docs/methods/auto.md.  The best of several interleaved rounds counts.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ HULLS = ("auto", None, "gjk", "vclip", "lin-canny")
 RINGS = {64: (8, 4), 256: (16, 8), 1024: (32, 16), 4096: (64, 32)}
 """Sides of tori, by their triangles."""
 MOTIONS = {"small steps": 1, "jumps": 37}
-"""Frames of the feeder from one look to the next; it turns one degree in each."""
-QUESTIONS: dict[str, Callable[[World], object]] = {
+"""Frames of the feeder from one measured frame to the next; it turns one degree in each."""
+QUERIES: dict[str, Callable[[World], object]] = {
     "collides": lambda world: world.detect(),
     "closer_than": lambda world: world.detect("closer_than"),
     "distance": lambda world: world.detect("distance", within=0.05),
 }
 
 _MOST_FOR_BRUTE = 1024
-"""Triangles of one mesh; all pairs of larger ones take too long, and nobody doubts it."""
-_LOOKS = 8
+"""Triangles of one mesh; all pairs of larger ones take too long, without a doubt."""
+_FRAMES = 8
 _WARM = 2
 
 
@@ -60,7 +60,7 @@ def meshes(count: int, rounds: int) -> Table:
     """Two meshes along a path on which they meet half of the time."""
     t = np.linspace(0.0, 1.0, count)[:, None]
     path = poses(turns([1.0, 0.5, 0.0] * t), [0.7, 0.0, 0.0] + [0.7, 0.1, 0.1] * t)
-    made = Table("triangles", "question", *METHODS, title="Two meshes along a path: us a pose")
+    made = Table("triangles", "query", *METHODS, title="Two meshes along a path: us a pose")
     asked: dict[str, Callable[..., object]] = {
         "collides": verbs.collides, "contacts": verbs.contacts, "distance": verbs.distance,
     }  # fmt: skip
@@ -84,32 +84,33 @@ def _asking(verb: Callable[..., object], body: Mesh, path: Floats, method: str) 
 def worlds(parts: int, rounds: int) -> Table:
     """Trembling parts of about so many triangles; half of them are spools."""
     names = [str(hulls) for hulls in HULLS]
-    made = Table("question", "motion", "triangles", "pairs", "apart", *names)
+    made = Table("query", "motion", "triangles", "pairs", "apart", *names)
     made.title = "World(hulls=...): ms a frame"
-    for name, ask in QUESTIONS.items():
+    for name, ask in QUERIES.items():
         for motion, stride in MOTIONS.items():
             for triangles, body in bodies().items():
                 feeder = parts_feeder(parts, kinds=(body, spool_of(triangles)))
                 seconds: dict[str, float] = {}
                 for _ in range(rounds):
                     for hulls in HULLS:
-                        spent, statistics = _looks(feeder, hulls, stride, ask)
+                        spent, statistics = _frames(feeder, hulls, stride, ask)
                         seconds[str(hulls)] = min(spent, seconds.get(str(hulls), np.inf))
-                pairs, apart = statistics.asked, statistics.apart_by_hulls  # of the last one, which asks all hulls
+                # Of the last frame, which tests all hulls.
+                pairs, apart = statistics.narrow_pairs, statistics.apart_by_hulls
                 figures = (_best_bold(seconds, name, 1e3) for name in names)
                 made.add_row(name, motion, f"{triangles:,}", f"{pairs:,}", f"{apart:,}", *figures)
             made.add_section()
     return _justified(made, 3 + len(HULLS))
 
 
-def _looks(feeder: Feeder, hulls: str | None, stride: int, ask: Callable[[World], Any]) -> tuple[float, Any]:
-    """Seconds of a look after the first ones, the mean; and the statistics of the last."""
+def _frames(feeder: Feeder, hulls: str | None, stride: int, ask: Callable[[World], Any]) -> tuple[float, Any]:
+    """Seconds of a frame after the first ones, the mean; and the statistics of the last."""
     world = World(hulls=hulls, clearance=0.05)
     for body, pose in zip(feeder.bodies, feeder.poses(0), strict=True):
         world.add(body, pose)
     spent = []
-    for look in range(_WARM + _LOOKS):
-        shown = feeder.poses(look * stride)
+    for k in range(_WARM + _FRAMES):
+        shown = feeder.poses(k * stride)
         start = time.perf_counter()
         world.set_poses(shown)
         frame = ask(world)

@@ -4,7 +4,7 @@
 
 Single thread.  *Random* poses have nothing to do with each other: ours are the verbs from scratch, a call for each pose
 and all poses in one call.  *Smooth* ones turn by one degree and shift a little: ours are a ``Pair``, a call for each
-step and the whole path in one call.  Whether the bodies collide is asked where about half of the poses do; the
+step and the whole path in one call.  Whether the bodies collide is tested where about half of the poses do; the
 distance where none does.  Peers are called as in ``convex_peers``: one call for each pose, as they have no other.
 """
 
@@ -41,24 +41,24 @@ _SPACING = {COLLIDES: (1.2, 2.1), DISTANCE: (2.05, 2.6)}
 _DEGREE = np.pi / 180.0
 _SEED = 20
 _SLOW = 5e-3
-"""Seconds; whoever takes longer for a call is asked about the first poses only."""
+"""Seconds; a library that takes longer for a call is measured for the first poses only."""
 _FEW = 10
 _WIDTH = 190
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One question about two bodies along some poses."""
+    """One query about two bodies along some poses."""
 
     vertices: int
     motion: str
-    question: str
+    query: str
     seconds: dict[str, float]
     """A call, of each library."""
     meeting: int
     """Poses in which the bodies collide, by our answer."""
     asked: dict[str, int]
-    """Poses that each was asked about."""
+    """Poses that each was measured for."""
     different: dict[str, int]
     """Yes or no answers of each peer that are not ours."""
     off: dict[str, float]
@@ -74,10 +74,10 @@ def bodies(vertices: int) -> tuple[ConvexHull, ConvexHull]:
     return ellipsoid(rng, vertices, _AXES[0]), ellipsoid(rng, vertices, _AXES[1])
 
 
-def path(motion: str, question: str, count: int) -> tuple[Floats, Floats]:
+def path(motion: str, query: str, count: int) -> tuple[Floats, Floats]:
     """Poses (count, 4, 4) of both bodies."""
-    rng = np.random.default_rng([_SEED, count, motion == SMOOTH, question == COLLIDES])
-    low, high = _SPACING[question]
+    rng = np.random.default_rng([_SEED, count, motion == SMOOTH, query == COLLIDES])
+    low, high = _SPACING[query]
     if motion == RANDOM:
         away = random_directions(rng, count) * rng.uniform(low, high, size=(count, 1))
         return poses(random_turns(rng, count), np.zeros(3)), poses(random_turns(rng, count), away)
@@ -90,24 +90,24 @@ def path(motion: str, question: str, count: int) -> tuple[Floats, Floats]:
     return fixed, poses(turns(step[:, None] * spin) @ start, away)
 
 
-def measure(vertices: int, motion: str, question: str, count: int, rounds: int) -> Row:
+def measure(vertices: int, motion: str, query: str, count: int, rounds: int) -> Row:
     """All libraries in turn."""
     a, b = bodies(vertices)
-    poses_a, poses_b = path(motion, question, count)
+    poses_a, poses_b = path(motion, query, count)
     pairs = [(np.ascontiguousarray(p), np.ascontiguousarray(q)) for p, q in zip(poses_a, poses_b, strict=True)]
-    truth = value_of(getattr(impinge, question)(a, b, poses_a, poses_b))
+    truth = value_of(getattr(impinge, query)(a, b, poses_a, poses_b))
     meeting = int(impinge.collides(a, b, poses_a, poses_b).sum())
     calls: dict[str, Callable[[], object]] = {
-        CALL: partial(_ours_call_by_call, a, b, motion, question, pairs),
-        BATCH: partial(_ours_in_one_call, a, b, motion, question, poses_a, poses_b),
+        CALL: partial(_ours_call_by_call, a, b, motion, query, pairs),
+        BATCH: partial(_ours_in_one_call, a, b, motion, query, poses_a, poses_b),
     }
     asked, different, off = dict.fromkeys(calls, count), {}, {}
     for name, peer in ready(a, b).items():
-        ask = getattr(peer, question)
+        ask = getattr(peer, query)
         asked[name] = _FEW if _seconds_of_one(ask, pairs[: min(3, count)]) > _SLOW else count
         asked[name] = min(asked[name], count)
         answers = np.array([ask(*at) for at in pairs[: asked[name]]])
-        if question == COLLIDES:
+        if query == COLLIDES:
             different[name] = int((answers != truth[: asked[name]]).sum())
         else:
             off[name] = float(np.abs(answers - truth[: asked[name]]).max())
@@ -119,7 +119,7 @@ def measure(vertices: int, motion: str, question: str, count: int, rounds: int) 
     finally:
         gc.enable()
     each = {name: value / asked[name] for name, value in seconds.items()}
-    return Row(vertices, motion, question, each, meeting, asked, different, off)
+    return Row(vertices, motion, query, each, meeting, asked, different, off)
 
 
 def value_of(answer: Any) -> Any:
@@ -127,18 +127,16 @@ def value_of(answer: Any) -> Any:
     return getattr(answer, "value", answer)
 
 
-def _ours_call_by_call(a: ConvexHull, b: ConvexHull, motion: str, question: str, pairs: Sequence[Any]) -> None:
-    ask = partial(getattr(impinge, question), a, b) if motion == RANDOM else getattr(impinge.Pair(a, b), question)
+def _ours_call_by_call(a: ConvexHull, b: ConvexHull, motion: str, query: str, pairs: Sequence[Any]) -> None:
+    ask = partial(getattr(impinge, query), a, b) if motion == RANDOM else getattr(impinge.Pair(a, b), query)
     _one_after_another(ask, pairs)
 
 
-def _ours_in_one_call(
-    a: ConvexHull, b: ConvexHull, motion: str, question: str, poses_a: Floats, poses_b: Floats
-) -> None:
+def _ours_in_one_call(a: ConvexHull, b: ConvexHull, motion: str, query: str, poses_a: Floats, poses_b: Floats) -> None:
     if motion == RANDOM:
-        getattr(impinge, question)(a, b, poses_a, poses_b)
+        getattr(impinge, query)(a, b, poses_a, poses_b)
     else:
-        getattr(impinge.Pair(a, b), question)(poses_a, poses_b)
+        getattr(impinge.Pair(a, b), query)(poses_a, poses_b)
 
 
 def _one_after_another(ask: Callable[..., object], pairs: Sequence[Any]) -> None:
@@ -156,7 +154,7 @@ def _seconds_of_one(ask: Callable[..., object], pairs: Sequence[Any]) -> float:
 
 @dataclass(frozen=True)
 class Goal:
-    """How many times faster than whom ours is asked to be."""
+    """How many times faster than another library ours should be."""
 
     ours: str
     than: str
@@ -169,7 +167,7 @@ class Goal:
 
 
 def goals(row: Row) -> list[Goal]:
-    """What is asked of this row; nothing where the peers that are named are not installed."""
+    """The goals of this row; nothing where the peers that are named are not installed."""
     found = []
     if 50 <= row.vertices <= 500 and COAL_CACHED in row.seconds:
         found += [
@@ -185,12 +183,10 @@ def goals(row: Row) -> list[Goal]:
 
 def speed_table(rows: Sequence[Row]) -> Table:
     names = [CALL, BATCH, *(name for name in PEERS if any(name in row.seconds for row in rows))]
-    table = Table(
-        "vertices", "poses", "question", *names, title="us a pose; behind it times slower than impinge a call"
-    )
+    table = Table("vertices", "poses", "query", *names, title="us a pose; behind it times slower than impinge a call")
     for row in rows:
         cells = [_cell(row, name) for name in names]
-        table.add_row(f"{row.vertices:,}", row.motion, row.question, *cells)
+        table.add_row(f"{row.vertices:,}", row.motion, row.query, *cells)
     for column in table.columns[3:]:
         column.justify = "right"
     return table
@@ -205,11 +201,11 @@ def _cell(row: Row, name: str) -> str:
 
 
 def goal_table(rows: Sequence[Row]) -> Table:
-    table = Table("vertices", "poses", "question", "ours", "faster than", "asked", "reached", "held", title="Asked for")
+    table = Table("vertices", "poses", "query", "ours", "faster than", "goal", "reached", "held", title="Goals")
     for row in rows:
         for goal in goals(row):
             table.add_row(
-                f"{row.vertices:,}", row.motion, row.question, goal.ours, goal.than,
+                f"{row.vertices:,}", row.motion, row.query, goal.ours, goal.than,
                 f"{goal.asked:g}x", f"{goal.reached:.2f}x", "yes" if goal.held else "NO",
             )  # fmt: skip
     return table
@@ -217,7 +213,7 @@ def goal_table(rows: Sequence[Row]) -> Table:
 
 def agreement_table(rows: Sequence[Row]) -> Table:
     """How far the peers' answers are from ours, over all rows."""
-    heads = ("peer", "yes/no asked", "not as ours", "where", "distances asked", "largest difference", "where")
+    heads = ("peer", "yes/no", "not as ours", "where", "distances", "largest difference", "where")
     table = Table(*heads, title="Answers")
     for name in PEERS:
         yes_no = [row for row in rows if name in row.different]
@@ -257,14 +253,14 @@ def run(arguments: Sequence[str] = ()) -> int:
     for vertices in options.vertices:
         start = time.perf_counter()
         for motion in (RANDOM, SMOOTH):
-            for question in (COLLIDES, DISTANCE):
-                rows.append(measure(vertices, motion, question, options.poses, options.rounds))
+            for query in (COLLIDES, DISTANCE):
+                rows.append(measure(vertices, motion, query, options.poses, options.rounds))
         spent = time.perf_counter() - start
-        shares = " and ".join(f"{row.meeting} {row.motion}" for row in rows[-4:] if row.question == COLLIDES)
+        shares = " and ".join(f"{row.meeting} {row.motion}" for row in rows[-4:] if row.query == COLLIDES)
         console.print(f"{vertices:,} vertices: {spent:.0f} s; of {options.poses} poses {shares} ones collide")
     console.print(speed_table(rows))
     if any(count < options.poses for row in rows for count in row.asked.values()):
-        console.print(f"* slower than {1e3 * _SLOW:g} ms a call, so asked about the first {_FEW} poses only")
+        console.print(f"* slower than {1e3 * _SLOW:g} ms a call, so measured for the first {_FEW} poses only")
     console.print(goal_table(rows))
     console.print(agreement_table(rows))
     for line in notes(rows):

@@ -25,7 +25,7 @@ _FAR = 1e3
 
 
 class ConvexQueries(Protocol):
-    """Two convex bodies that are ready to be asked."""
+    """Two convex bodies that are ready to be queried."""
 
     def collides(self, pose_a: Floats, pose_b: Floats) -> bool: ...
 
@@ -122,7 +122,7 @@ def fcl_convex(hull: ConvexHull) -> Any:
 class MujocoConvex:
     """mujoco's ``mj_geomDistance``; its meshes are in single precision.  The frames are written straight into its data.
 
-    It has no yes or no for one pair: the sign of the distance, which it need not know above zero, is asked for.
+    It has no yes or no for one pair: the sign of the distance, which it need not know above zero, is computed.
     """
 
     def __init__(self, a: ConvexHull, b: ConvexHull) -> None:

@@ -1,6 +1,6 @@
 """How much memory the arrays of an object hold.
 
-``tracemalloc`` does not see what kernels allocate, so the arrays are looked up, and each counts with the whole
+``tracemalloc`` does not see what kernels allocate, so the arrays are found, and each counts with the whole
 allocation behind it, however small the part that it shows.
 """
 

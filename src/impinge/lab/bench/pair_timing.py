@@ -1,4 +1,4 @@
-"""Every question to every library at every pose of a scene, in turn; and their answers, compared."""
+"""Every query by every library at every pose of a scene, in turn; and their answers, compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from impinge.mesh.mesh import Mesh
 
 OURS, COAL, FCL, SCRATCH = "impinge", "coal", "python-fcl", "from scratch"
 CLOSER = 0.7
-"""Closer-than is asked with this part of the distance: the answer is no, so the search must go to its end."""
+"""Closer-than is called with this part of the distance: the answer is no, so the search must go to its end."""
 SAME = 1e-6
 """The relative difference of two distances that still counts as agreement."""
 
@@ -39,7 +39,7 @@ _AT_REST = np.eye(4)
 
 
 class Ours:
-    """The public verbs, asked as the peers are."""
+    """The public verbs, called as the peers are."""
 
     def __init__(self, a: Mesh, b: Mesh) -> None:
         self._bodies = a, b
@@ -147,7 +147,9 @@ class _Samples:
 
     def fill(self, rows: dict[str, Row], name: str) -> None:
         if self._pose:
-            rows[name] = Row(np.array(self._pose), {who: np.array(values) for who, values in self._seconds.items()})
+            rows[name] = Row(
+                np.array(self._pose), {library: np.array(values) for library, values in self._seconds.items()}
+            )
 
 
 def _measure_poses(times: SceneTimes, bodies: Mapping[str, PairQueries]) -> None:
@@ -159,8 +161,8 @@ def _measure_poses(times: SceneTimes, bodies: Mapping[str, PairQueries]) -> None
     for number, pose in enumerate(times.scene.poses):
         at = _AT_REST, np.ascontiguousarray(pose)
 
-        def ask(row: str, question: str, *before: float, number: int = number, at: Any = at) -> dict[str, Any]:
-            asked = {name: partial(getattr(body, question), *before, *at) for name, body in bodies.items()}
+        def ask(row: str, query: str, *before: float, number: int = number, at: Any = at) -> dict[str, Any]:
+            asked = {name: partial(getattr(body, query), *before, *at) for name, body in bodies.items()}
             seconds, answers = _in_turn(asked)
             samples[row].add(number, seconds)
             return answers
@@ -183,7 +185,7 @@ def _measure_path(times: SceneTimes, scratch: PairQueries) -> None:
     """A Pair that keeps what it found, against our own queries from scratch, step by step and in one call."""
     bodies = times.scene.fixed, times.scene.mover
     path = np.ascontiguousarray(times.scene.path)
-    for question, step_row, path_row in (
+    for query, step_row, path_row in (
         ("collides", PAIR_BOOLEAN, PATH_BOOLEAN),
         ("distance", PAIR_DISTANCE, PATH_DISTANCE),
     ):
@@ -192,25 +194,27 @@ def _measure_path(times: SceneTimes, scratch: PairQueries) -> None:
         differ: set[int] = set()
 
         def one_round(best: dict[str, Floats], place: int, verbs: dict[str, Callable[..., Any]], poses: Floats) -> Any:
-            # A second call at the same pose would meet its own answer, so the Pair is asked once in a round.
+            # A second call at the same pose would meet its own answer, so the Pair is called once in a round.
             seconds, answers = _in_turn(
-                {who: partial(verb, _AT_REST, poses) for who, verb in verbs.items()}, 1, again=False
+                {library: partial(verb, _AT_REST, poses) for library, verb in verbs.items()}, 1, again=False
             )
-            for who, value in seconds.items():
-                best[who][place] = min(best[who][place], value)
+            for library, value in seconds.items():
+                best[library][place] = min(best[library][place], value)
             return _plain(answers[OURS]) != _plain(answers[SCRATCH])
 
         for _ in range(_ROUNDS):
-            verbs = {OURS: getattr(impinge.Pair(*bodies), question), SCRATCH: getattr(scratch, question)}
+            verbs = {OURS: getattr(impinge.Pair(*bodies), query), SCRATCH: getattr(scratch, query)}
             differ |= {number for number, pose in enumerate(path) if one_round(steps, number, verbs, pose)}
             verbs = {
-                OURS: getattr(impinge.Pair(*bodies), question),
-                SCRATCH: partial(getattr(impinge, question), *bodies),
+                OURS: getattr(impinge.Pair(*bodies), query),
+                SCRATCH: partial(getattr(impinge, query), *bodies),
             }
             differ |= set(np.flatnonzero(one_round(whole, 0, verbs, path)).tolist())
         times.rows[step_row] = Row(np.arange(len(path)), steps)
-        times.rows[path_row] = Row(np.zeros(1, dtype=np.int64), {who: best / len(path) for who, best in whole.items()})
-        times.disagreements += [f"step {number} of the path: Pair.{question} is another" for number in sorted(differ)]
+        times.rows[path_row] = Row(
+            np.zeros(1, dtype=np.int64), {library: best / len(path) for library, best in whole.items()}
+        )
+        times.disagreements += [f"step {number} of the path: Pair.{query} is another" for number in sorted(differ)]
 
 
 def _plain(answer: Any) -> Any:
@@ -219,24 +223,24 @@ def _plain(answer: Any) -> Any:
 
 
 def _in_turn(
-    questions: Mapping[str, Callable[[], Any]], rounds: int = _ROUNDS, again: bool = True
+    queries: Mapping[str, Callable[[], Any]], rounds: int = _ROUNDS, again: bool = True
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """The best seconds of each in some rounds, and the answers.
 
-    Each is asked twice in a row, and the second time counts: a program uses one library, whose data is not swept out
+    Each is called twice in a row, and the second time counts: a program uses one library, whose data is not swept out
     of the caches by two others before every call.
     """
-    best = dict.fromkeys(questions, np.inf)
+    best = dict.fromkeys(queries, np.inf)
     answers: dict[str, Any] = {}
     begin = time.perf_counter()
     for completed in range(rounds):
         if completed >= 2 and time.perf_counter() - begin > _PATIENCE:
             break
-        for name, question in questions.items():
+        for name, query in queries.items():
             if again:
-                question()
+                query()
             start = time.perf_counter()
-            answers[name] = question()
+            answers[name] = query()
             best[name] = min(best[name], time.perf_counter() - start)
     return best, answers
 

@@ -25,7 +25,7 @@ FacePairs = NDArray[np.int64]
 
 
 class PairQueries(Protocol):
-    """Two bodies that are ready to be asked."""
+    """Two bodies that are ready to be queried."""
 
     def collides(self, pose_a: Floats, pose_b: Floats) -> bool: ...
 

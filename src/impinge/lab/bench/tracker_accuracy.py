@@ -1,4 +1,4 @@
-"""The errors of distance and penetration depth of convex bodies, against referees.
+"""The errors of distance and penetration depth of convex bodies, against oracles.
 
 Distances of any body, and depths of small ones, come from rational arithmetic (``lab.convex_oracle``).  For larger
 bodies the depth is the smallest height of all directions that can be normal to a facet of the difference: normals of
@@ -28,7 +28,7 @@ ASKED_DEPTH = 1e-12
 LARGE = "100 vertices"
 
 _SMALL = 7
-"""Vertices of a body whose depth is refereed in rationals."""
+"""Vertices of a body whose depth is checked in rationals."""
 _POSES = 8
 """Of each pair of bodies."""
 _BITS = 200

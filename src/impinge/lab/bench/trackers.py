@@ -2,10 +2,10 @@
 
 ``python -m impinge.lab.bench trackers [--configurations N] [--oracle N] [--approaches N] [--seed N] [--accuracy N]``
 
-Every configuration is asked by all three methods, from scratch and coherently along the row of poses.  All six must
+Every configuration is solved by all three methods, from scratch and coherently along the row of poses.  All six must
 agree: distances bit for bit, ``collides`` as the distance's zero and as ``closer_than`` 0, ``closer_than`` another
-clearance as the distance.  A sample goes to the rational referee (``lab.convex_oracle``).  Approach paths cross the
-first touching in steps of one unit in the last place; every step is refereed.  Ends with code 1 on any disagreement.
+clearance as the distance.  A sample goes to the rational oracle (``lab.convex_oracle``).  Approach paths cross the
+first touching in steps of one unit in the last place; every step goes to it.  Ends with code 1 on any disagreement.
 
 With ``--accuracy N`` the errors of distance and penetration depth are measured instead, N poses of each family.
 """
@@ -60,9 +60,9 @@ class Count:
     careful: int = 0
     exact: int = 0
     """Answers that took double-double arithmetic, or integers; of all six."""
-    refereed: int = 0
+    checked: int = 0
     wrong: int = 0
-    """Answers that the referee denies."""
+    """Answers that the oracle denies."""
     worst: float = 0.0
     """Error of a distance in ulps of the largest posed coordinate."""
     offences: list[str] = field(default_factory=list)
@@ -140,11 +140,11 @@ def _compare(count: Count, answers: dict[str, Any], clearance: float, where: str
             count.offend(f"{where}, pose {i}: {name} is not finite")
 
 
-def referee(count: Count, met: Encounter, values: Floats, i: int, where: str) -> None:
+def check_exactly(count: Count, met: Encounter, values: Floats, i: int, where: str) -> None:
     """The exact answer to pose i."""
     a, b = met.posed(i)
     squared = convex_oracle.squared_distance(a, b)
-    count.refereed += 1
+    count.checked += 1
     error = distance_error(float(values[i]), squared, a, b)
     count.worst = max(count.worst, error)
     if (squared == 0) != (values[i] == 0.0) or error > TOLERATED_ULPS:
@@ -152,11 +152,11 @@ def referee(count: Count, met: Encounter, values: Floats, i: int, where: str) ->
         count.offend(f"{where}, pose {i}: {float(values[i])!r} is off by {error:.3g} ulps")
 
 
-def run_configurations(total: int, refereed: int, seed: int, console: Console | None = None) -> dict[str, Count]:
+def run_configurations(total: int, checked: int, seed: int, console: Console | None = None) -> dict[str, Count]:
     """Encounters of all families in turn until there are enough configurations."""
     counts = {name: Count() for name in FAMILIES}
     encounters = max(1, -(-total // POSES))
-    sample = np.bincount(np.random.default_rng(seed).integers(encounters, size=refereed), minlength=encounters)
+    sample = np.bincount(np.random.default_rng(seed).integers(encounters, size=checked), minlength=encounters)
     start = said = time.monotonic()
     names = list(FAMILIES)
     for number in range(encounters):
@@ -167,7 +167,7 @@ def run_configurations(total: int, refereed: int, seed: int, console: Console | 
         clearance = float(impinge.distance(met.a, met.b, met.poses_a[0], met.poses_b[0]).value)
         values = check(counts[name], met, clearance, where)
         for i in rng.integers(len(values), size=sample[number]):
-            referee(counts[name], met, values, int(i), where)
+            check_exactly(counts[name], met, values, int(i), where)
         if console is not None and time.monotonic() - said > _SAY_EVERY:
             said = time.monotonic()
             done = sum(count.configurations for count in counts.values())
@@ -183,7 +183,7 @@ class Approaches:
     paths: int = 0
     steps: int = 0
     late: int = 0
-    """Steps at which a method and the referee differ."""
+    """Steps at which a method and the oracle differ."""
     offences: list[str] = field(default_factory=list)
 
 
@@ -241,7 +241,7 @@ def table_of_counts(counts: dict[str, Count]) -> Table:
         "careful",
         "exact",
     ]
-    for head in [*heads, "refereed", "wrong", "worst, ulps"]:
+    for head in [*heads, "checked", "wrong", "worst, ulps"]:
         table.add_column(head, justify="right")
     for name, c in counts.items():
         share = f"{c.meeting / c.configurations:.0%}" if c.configurations else "-"
@@ -252,7 +252,7 @@ def table_of_counts(counts: dict[str, Count]) -> Table:
             c.corrected,
             c.careful,
             c.exact,
-            c.refereed,
+            c.checked,
             c.wrong,
         )
         table.add_row(name, f"{c.configurations:,}", share, *(f"{n:,}" for n in numbers), f"{c.worst:.3g}")
@@ -264,7 +264,7 @@ def run(arguments: Sequence[str] = ()) -> int:
         prog="python -m impinge.lab.bench trackers", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("--configurations", type=int, metavar="N", default=1_000_000, help="(1000000)")
-    parser.add_argument("--oracle", type=int, metavar="N", default=500, help="configurations to be refereed (500)")
+    parser.add_argument("--oracle", type=int, metavar="N", default=500, help="configurations to be checked (500)")
     parser.add_argument("--approaches", type=int, metavar="N", default=200, help="approach paths (200)")
     parser.add_argument("--seed", type=int, metavar="N", default=0, help="another seed, other configurations (0)")
     parser.add_argument("--accuracy", type=int, metavar="N", help="measure errors instead, N poses of each family")
@@ -286,8 +286,8 @@ def run(arguments: Sequence[str] = ()) -> int:
         console.print(line, markup=False, highlight=False)
     total = sum(count.configurations for count in counts.values())
     console.print(
-        f"{total:,} configurations, {sum(c.refereed for c in counts.values()):,} of them refereed; "
-        f"{approaches.paths:,} approach paths with {approaches.steps:,} refereed steps, "
+        f"{total:,} configurations, {sum(c.checked for c in counts.values()):,} of them checked; "
+        f"{approaches.paths:,} approach paths with {approaches.steps:,} checked steps, "
         f"{approaches.late:,} answers of a tracker too late or too early. "
         f"{bad:,} wrong in {time.monotonic() - start:.0f} s, seed {options.seed}.",
         highlight=False,
@@ -303,5 +303,5 @@ def _run_accuracy(console: Console, poses: int, seed: int) -> int:
         console.print(f"{name}: {time.monotonic() - start:.0f} s", highlight=False)
     console.print(table_of_errors(errors))
     held = all(error.held for error in errors)
-    console.print(f"Asked: 8 ulps and 1e-12. {'Held' if held else 'NOT held'}. Seed {seed}.", highlight=False)
+    console.print(f"Goal: 8 ulps and 1e-12. {'Held' if held else 'NOT held'}. Seed {seed}.", highlight=False)
     return 0 if held else 1

@@ -108,7 +108,7 @@ def kernel_costs() -> Table:
         partial(count_meeting, a[:LOOP].copy(), b[:LOOP].copy()),
     )
     seconds = interleaved({name: run for name, (_, run) in rows.items()})
-    table = Table("question: input", "pairs", "ns a pair", title=None)
+    table = Table("query: input", "pairs", "ns a pair", title=None)
     for name, (count, _) in rows.items():
         table.add_row(name, str(count), f"{1e9 * seconds[name] / count:.1f}")
     table.columns[1].justify = table.columns[2].justify = "right"
@@ -158,8 +158,8 @@ def _posed_pair(mesh: Mesh, rng: np.random.Generator) -> tuple[_Posed, _Posed]:
     return (at_rest, edges, at_rest[mesh.faces]), (moved, edges, moved[mesh.faces])
 
 
-def _each(question: Callable[[_Posed, _Posed], bool], scenes: list[tuple[_Posed, _Posed]]) -> list[bool]:
-    return [question(*scene) for scene in scenes]
+def _each(query: Callable[[_Posed, _Posed], bool], scenes: list[tuple[_Posed, _Posed]]) -> list[bool]:
+    return [query(*scene) for scene in scenes]
 
 
 def _all_pairs(a: _Posed, b: _Posed) -> bool:

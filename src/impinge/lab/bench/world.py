@@ -2,8 +2,8 @@
 
 ``python -m impinge.lab.bench world [feeder] [polytopes] [assembly] [--assembly FILE] [OPTIONS]``
 
-Each section has a file of its own: ``world_feeder``, ``world_polytopes``, ``world_assembly`` and, for who is right
-where answers about an assembly differ, ``world_differences``.
+Each section has a file of its own: ``world_feeder``, ``world_polytopes``, ``world_assembly`` and ``world_differences``,
+which tells which library is right where answers about an assembly differ.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run(arguments: Sequence[str] = ()) -> int:
         "--polytopes", type=int, nargs="+", metavar="N", default=world_polytopes.COUNTS, help="in the room"
     )
     parser.add_argument(
-        "--assembly", type=Path, metavar="FILE", help="an assembly of yours; without it none is looked at"
+        "--assembly", type=Path, metavar="FILE", help="an assembly of yours; without it none is measured"
     )
     parser.add_argument("--clearance", type=float, help="in the unit of the file (1/10,000 of the assembly's size)")
     parser.add_argument("--frames", type=int, metavar="N", default=FRAMES, help=f"of each ({FRAMES})")

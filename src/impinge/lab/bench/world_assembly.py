@@ -1,8 +1,8 @@
 """Which parts of an assembly collide, and which are closer than a clearance: ``World`` against trimesh's manager.
 
-The assembly is a file of the user's.  A *first look* goes from meshes and poses to an answer about all pairs, with all
-that has to be made for it: trees, models, managers.  In the *next looks* the whole assembly has moved by a little, and
-what was made is kept.  Peers that are asked about one pair after the other get the pairs whose boxes overlap for
+The assembly is a file of the user's.  A *first frame* goes from meshes and poses to an answer about all pairs, with all
+that has to be made for it: trees, models, managers.  In the *next frames* the whole assembly has moved by a little, and
+what was made is kept.  Peers that take one pair after the other get the pairs whose boxes overlap for
 free.  One thread, everybody in turn, the best of several rounds.
 """
 
@@ -37,11 +37,11 @@ COLLIDES, CLOSER_THAN = "collides", "closer_than"
 COMPILED = (OURS, OURS_WITH_HULLS, OUR_DISTANCES)
 GOAL_SECONDS = 10.0
 GOAL = 10.0
-_NEXT_LOOKS = 4
+_NEXT_FRAMES = 4
 _STEP = 0.01
-"""How far an assembly moves between looks, in its own size."""
+"""How far an assembly moves between frames, in its own size."""
 _SLOW = 10.0
-"""Seconds; whoever takes longer for a first look is asked about no other."""
+"""Seconds; a library that takes longer for a first frame is measured no further."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def placed(assembly: Assembly) -> Placed:
 
 @dataclass
 class Figures:
-    """One contender and one question: the best seconds."""
+    """One contender and one query: the best seconds."""
 
     taking_in: float = np.inf
     first: float = np.inf
@@ -103,7 +103,7 @@ class Figures:
     next: float = np.inf
     found: int = 0
     different: int = 0
-    """Pairs that are not found by ``World``, or by it only, at the first look."""
+    """Pairs that are not found by ``World``, or by it only, in the first frame."""
 
 
 @dataclass
@@ -112,12 +112,12 @@ class Result:
     clearance: float
     unit: str
     box_pairs: dict[str, int] = field(default_factory=dict)
-    """For each question."""
+    """For each query."""
     figures: dict[str, dict[str, Figures]] = field(default_factory=dict)
-    """For each question and contender."""
+    """For each query and contender."""
 
-    def ratio(self, question: str, name: str, what: str, to: str = OURS) -> float:
-        return float(getattr(self.figures[question][name], what) / getattr(self.figures[question][to], what))
+    def ratio(self, query: str, name: str, what: str, to: str = OURS) -> float:
+        return float(getattr(self.figures[query][name], what) / getattr(self.figures[query][to], what))
 
 
 def measure(assembly: Assembly, clearance: float, rounds: int) -> Result:
@@ -127,27 +127,27 @@ def measure(assembly: Assembly, clearance: float, rounds: int) -> Result:
     moved[:, :3, 3] += _STEP * parts.size / np.sqrt(3.0)
     reaches = {COLLIDES: 0.0, CLOSER_THAN: clearance}
     places = {
-        question: [(poses, parts.box_pairs(poses, reach)) for poses in (parts.poses, moved)]
-        for question, reach in reaches.items()
+        query: [(poses, parts.box_pairs(poses, reach)) for poses in (parts.poses, moved)]
+        for query, reach in reaches.items()
     }
     truth: dict[str, Found] = {}
-    for question, name in product(reaches, COMPILED):
-        if hasattr(_class_of(CONTENDERS.get(name)), question):
+    for query, name in product(reaches, COMPILED):
+        if hasattr(_class_of(CONTENDERS.get(name)), query):
             # Kernels are compiled, or loaded, before anything counts.
-            _look({}, name, CONTENDERS[name], question, parts.again(solids=True), reaches[question], places[question])
-    for _, (question, reach), (name, make) in product(range(rounds), reaches.items(), CONTENDERS.items()):
-        figures = result.figures.setdefault(question, {})
-        result.box_pairs[question] = len(places[question][0][1])
+            _frames({}, name, CONTENDERS[name], query, parts.again(solids=True), reaches[query], places[query])
+    for _, (query, reach), (name, make) in product(range(rounds), reaches.items(), CONTENDERS.items()):
+        figures = result.figures.setdefault(query, {})
+        result.box_pairs[query] = len(places[query][0][1])
         known = figures.get(name)
-        if not hasattr(_class_of(make), question) or (known and known.first > _SLOW):
+        if not hasattr(_class_of(make), query) or (known and known.first > _SLOW):
             continue
         try:
-            found = _look(figures, name, make, question, parts.again(solids=True), reach, places[question])
+            found = _frames(figures, name, make, query, parts.again(solids=True), reach, places[query])
         except ImportError:
             continue
         if name == OURS:
-            truth[question] = found
-        figures[name].found, figures[name].different = len(found), len(found ^ truth[question])
+            truth[query] = found
+        figures[name].found, figures[name].different = len(found), len(found ^ truth[query])
     return result
 
 
@@ -155,28 +155,28 @@ def _class_of(make: Make | None) -> Any:
     return getattr(make, "func", make)
 
 
-def _look(
+def _frames(
     figures: dict[str, Figures],
     name: str,
     make: Make,
-    question: str,
+    query: str,
     bodies: Sequence[Mesh],
     clearance: float,
     places: Sequence[tuple[Floats, list[tuple[int, int]]]],
 ) -> Found:
-    """A first look and the next ones; what the first one found."""
+    """A first frame and the next ones; what the first one found."""
     poses, pairs = places[0]
     start = time.perf_counter()
     ready = make(bodies, poses)
     taken_in = time.perf_counter()
-    ask = getattr(ready, question)
-    limit = (clearance,) if question == CLOSER_THAN else ()
+    ask = getattr(ready, query)
+    limit = (clearance,) if query == CLOSER_THAN else ()
     found: Found = ask(*limit, pairs)
     done = time.perf_counter()
     best = figures.setdefault(name, Figures())
     best.taking_in = min(best.taking_in, taken_in - start)
     best.first = min(best.first, done - start)
-    for number in range(_NEXT_LOOKS if best.first <= _SLOW else 1):
+    for number in range(_NEXT_FRAMES if best.first <= _SLOW else 1):
         poses, pairs = places[(number + 1) % 2]
         start = time.perf_counter()
         ready.move(poses)
@@ -188,16 +188,14 @@ def _look(
 def tables(result: Result) -> list[Table]:
     titles = {COLLIDES: "which collide", CLOSER_THAN: f"which are within {result.clearance:g} {result.unit}".rstrip()}
     made = []
-    for question, figures in result.figures.items():
-        table = Table("", "taking in", "first look", "", "next look", "", "found", "differ")
-        table.title = (
-            f"{len(result.parts.names)} parts, {titles[question]}: ms, {result.box_pairs[question]} pairs of boxes"
-        )
+    for query, figures in result.figures.items():
+        table = Table("", "taking in", "first frame", "", "next frame", "", "found", "differ")
+        table.title = f"{len(result.parts.names)} parts, {titles[query]}: ms, {result.box_pairs[query]} pairs of boxes"
         for name, each in figures.items():
             table.add_row(
                 name,
-                *(_milli(each.taking_in), _milli(each.first), _times(result.ratio(question, name, "first"))),
-                *(_milli(each.next), _times(result.ratio(question, name, "next"))),
+                *(_milli(each.taking_in), _milli(each.first), _times(result.ratio(query, name, "first"))),
+                *(_milli(each.next), _times(result.ratio(query, name, "next"))),
                 *(f"{each.found:,}", f"{each.different:,}"),
             )
         for column in table.columns[1:]:
@@ -215,21 +213,21 @@ def _times(ratio: float) -> str:
 
 
 def findings(result: Result) -> list[str]:
-    """What is asked for: seconds, and how many times as fast as a loop over trimesh's manager on the same pairs."""
+    """The goals: seconds, and how many times as fast as a loop over trimesh's manager on the same pairs."""
     said = []
-    for question, figures in result.figures.items():
+    for query, figures in result.figures.items():
         ours = figures[OURS]
         held = "holds" if ours.first <= GOAL_SECONDS else "does not hold"
         said.append(
-            f"{question}: all pairs decided in {ours.first:.3g} s, trees and all; that it is {GOAL_SECONDS:g} s or "
+            f"{query}: all pairs decided in {ours.first:.3g} s, trees and all; that it is {GOAL_SECONDS:g} s or "
             f"less {held}."
         )
         kept = OURS_WITH_HULLS if OURS_WITH_HULLS in figures else OURS
         for name in (MANAGER, MANAGERS, SINGLES):
             if name in figures:
-                first, later = result.ratio(question, name, "first"), result.ratio(question, name, "next", kept)
+                first, later = result.ratio(query, name, "first"), result.ratio(query, name, "next", kept)
                 said.append(
-                    f"{question}: {first:.1f} times as fast as {name} at the first look, {later:.1f} times at the next "
+                    f"{query}: {first:.1f} times as fast as {name} in the first frame, {later:.1f} times in the next "
                     f"ones ({kept}); {GOAL:g} times or more {'holds' if first >= GOAL else 'does not hold'} with all "
                     f"preparation, {'holds' if later >= GOAL else 'does not hold'} without."
                 )

@@ -1,11 +1,11 @@
 """The parts of an assembly in the libraries that a Python user would pick, and in ``World``.
 
-Each takes the parts in when it is made, can be told that they have moved, and has one or both of the questions which
-parts collide and which are closer than a clearance.  Who asks about one pair after the other gets the pairs of boxes
-for free.
+Each takes the parts in when it is made, can be told that they have moved, and has one or both of the queries which
+parts collide and which are closer than a clearance.  A library that takes one pair after the other gets the pairs of
+boxes for free.
 
 trimesh's ``CollisionManager`` is python-fcl underneath.  It makes a model for each part, also where parts share their
-mesh; ``add_object`` rounds poses to float32, ``set_transform`` does not.  It has no question for a clearance: the
+mesh; ``add_object`` rounds poses to float32, ``set_transform`` does not.  It has no query for a clearance: the
 distance of each pair is compared with it.
 """
 
@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from impinge.arrays import Floats
-from impinge.broadphase.choice import for_one_look
+from impinge.broadphase.choice import for_one_frame
 from impinge.lab.bench.peers import coal_model, fcl_model
 from impinge.mesh.mesh import Mesh
 from impinge.world.world import World
@@ -32,14 +32,14 @@ FCL, COAL = "python-fcl, pair by pair", "coal, pair by pair"
 
 
 def world_of(bodies: Sequence[Mesh], poses: Floats, hulls: str | None) -> World:
-    world = World(for_one_look(len(bodies)), hulls=hulls)
+    world = World(for_one_frame(len(bodies)), hulls=hulls)
     for body, pose in zip(bodies, poses, strict=True):
         world.add(body, pose)
     return world
 
 
 class OurWorld:
-    """A world made as ``impinge check`` does it: for a single look hulls would not pay."""
+    """A world made as ``impinge check`` does it: for a single frame hulls would not pay."""
 
     def __init__(self, bodies: Sequence[Mesh], poses: Floats, hulls: str | None = None) -> None:
         self._world = world_of(bodies, poses, hulls)
@@ -56,7 +56,7 @@ class OurWorld:
 
 
 class OurDistances:
-    """As ``impinge check`` asks about a clearance: distances up to it are found too."""
+    """As ``impinge check`` tests a clearance: distances up to it are found too."""
 
     def __init__(self, bodies: Sequence[Mesh], poses: Floats) -> None:
         self._world = world_of(bodies, poses, None)
@@ -91,7 +91,7 @@ class TrimeshManager:
 
 
 class TrimeshManagers:
-    """A manager for each part, which keeps its model; each is asked about each that its box overlaps."""
+    """A manager for each part, which keeps its model; each is tested against each that its box overlaps."""
 
     def __init__(self, bodies: Sequence[Mesh], poses: Floats) -> None:
         self._managers = [_manager() for _ in bodies]
@@ -129,9 +129,9 @@ class TrimeshSingles(TrimeshManagers):
     def closer_than(self, clearance: float, pairs: PairsOfBoxes) -> Found:
         return {pair for pair in pairs if self._ask("min_distance_single", pair) <= clearance}
 
-    def _ask(self, question: str, pair: tuple[int, int]) -> Any:
+    def _ask(self, query: str, pair: tuple[int, int]) -> Any:
         kept, given = sorted(pair, key=lambda number: -len(self._meshes[number].faces))
-        return getattr(self._managers[kept], question)(self._meshes[given], self._poses[given])
+        return getattr(self._managers[kept], query)(self._meshes[given], self._poses[given])
 
 
 def _manager() -> Any:

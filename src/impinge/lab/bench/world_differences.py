@@ -1,11 +1,11 @@
-"""Who is right where libraries differ about mated parts: an assembly at several places, refereed in exact arithmetic.
+"""Which library is right about mated parts: an assembly at several places, checked in exact arithmetic.
 
 Mated parts touch exactly, or nearly.  Where the assembly is moved or turned, rounding leaves a gap or an overlap of
-some last bits, and whoever decides in floats may miss it.  The question is well defined all the same: posed vertices
+some last bits, and a decision in floats may miss it.  The query is well defined all the same: posed vertices
 are (R[i,0]*x + R[i,1]*y + R[i,2]*z) + t[i] in float64, and two parts collide if two of their triangles with these
 corners have a common point.  ``lab.oracle`` decides that in integers, without any of the kernels.
 
-A peer never makes these vertices, so one may ask what is true without their rounding.  That is decided too
+A peer never makes these vertices, so it is of interest what is true without their rounding.  That is decided too
 (``world_unrounded``): the two answers may differ, because a rounding may close a gap or open one.
 
 All parts are surfaces here, as for the peers: a part inside another one does not collide with it.
@@ -101,7 +101,7 @@ class At:
 
 
 def places(size: float) -> dict[str, Floats]:
-    """Where an assembly of this size is looked at: a motion (4, 4) of the whole."""
+    """Where an assembly of this size is placed: a motion (4, 4) of the whole."""
     still, turn = np.eye(3), turns([0.3, 0.5, 0.7])
     away = size * np.array([1.0 / 3.0, 1.0 / 7.0, -1.0 / 9.0])
     return {
@@ -268,9 +268,9 @@ def findings(places: Sequence[At]) -> list[str]:
     said = []
     for here in places:
         answers = [({"impinge": each.ours} | each.said, each.verdict) for each in here.differences]
-        who = ("impinge", *here.found)
-        wrong = (f"{name} {sum(said[name] != truth.collides for said, truth in answers)}" for name in who)
-        unrounded = (f"{name} {sum(said[name] != truth.unrounded for said, truth in answers)}" for name in who)
+        libraries = ("impinge", *here.found)
+        wrong = (f"{name} {sum(said[name] != truth.collides for said, truth in answers)}" for name in libraries)
+        unrounded = (f"{name} {sum(said[name] != truth.unrounded for said, truth in answers)}" for name in libraries)
         near = (f"{peer} {count}" for peer, count in here.near_differences.items())
         said.append(
             f"{here.place}: {len(answers)} pairs differ; wrong: {', '.join(wrong)}; without rounding they would be: "

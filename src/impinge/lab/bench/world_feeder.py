@@ -29,7 +29,7 @@ STILL_GOAL = 0.01
 
 @dataclass
 class Row(Measured):
-    """One number of parts: each question and each peer."""
+    """One number of parts: each query and each peer."""
 
     parts: int
     stages: dict[str, float] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def world_of(feeder: Feeder) -> World:
 
 
 class Ours:
-    """A world that is asked one question in each frame."""
+    """A world with one query in each frame."""
 
     def __init__(self, feeder: Feeder, query: str) -> None:
         self._world = world_of(feeder)

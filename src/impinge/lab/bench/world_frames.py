@@ -18,7 +18,7 @@ WARM = 2
 """Frames before those that count."""
 
 _SLOW = 5.0
-"""Seconds; whoever takes longer for a frame is asked about one."""
+"""Seconds; a library that takes longer for a frame is measured for one."""
 
 
 @dataclass(kw_only=True)

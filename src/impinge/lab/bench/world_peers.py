@@ -1,7 +1,7 @@
 """Many moving bodies in the libraries that a Python user would pick: the same loop over their managers.
 
 Bodies and managers are made beforehand.  In a frame transforms go to each object, the manager is updated, and each pair
-that it finds is asked whether it collides.
+that it finds is tested for collision.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pairs = NDArray[np.int64]
 
 
 class Frames(Protocol):
-    """Made from bodies; asked about poses (n, 4, 4), of the first n of them: others stay where they are."""
+    """Made from bodies; called with poses (n, 4, 4), of the first n of them: others stay where they are."""
 
     def __call__(self, poses: Floats, box_pairs: Pairs) -> Pairs:
         """(k, 2) the pairs that collide."""
@@ -32,7 +32,7 @@ class Frames(Protocol):
 
 
 class FclWorld:
-    """python-fcl: a dynamic tree; its callback, in Python, asks about one pair."""
+    """python-fcl: a dynamic tree; its callback, in Python, tests one pair."""
 
     def __init__(self, bodies: Sequence[Any], shape: Callable[[Any], Any] = fcl_model) -> None:
         fcl: Any = import_module("fcl")

@@ -32,7 +32,7 @@ PAPER_SECONDS = 1.0 / 20.0
 OURS = {f"World, {method}": method for method in METHODS}
 USUAL = "World, gjk"
 
-_MOST_REFEREED = 50
+_MOST_CHECKED = 50
 """Pairs of each peer; one takes some milliseconds."""
 
 
@@ -52,14 +52,14 @@ class Row(Measured):
     """One crowd; different is what was found otherwise than by GJK, in all frames."""
 
     setting: Setting
-    refereed: dict[str, int] = field(default_factory=dict)
-    """Those of them that rational arithmetic looked at,"""
+    checked: dict[str, int] = field(default_factory=dict)
+    """Those of them that were checked in rational arithmetic,"""
     wrong: dict[str, int] = field(default_factory=dict)
     """and how many of these answers it refutes."""
 
 
 class Flying:
-    """A world of polytopes, asked in each frame which of them collide."""
+    """A world of polytopes that finds in each frame which of them collide."""
 
     def __init__(self, bodies: Sequence[ConvexHull], poses: Floats, hulls: str) -> None:
         self._world = World(hulls=hulls)
@@ -102,12 +102,12 @@ def measure(setting: Setting, frames: int, rounds: int) -> Row:
     row.seconds = {name: float(np.mean(spent)) for name, spent in best.items()}
     for name, other in differing.items():
         row.different[name] = len(other)
-        row.refereed[name], row.wrong[name] = refereed(flight, other)
+        row.checked[name], row.wrong[name] = checked(flight, other)
     return row
 
 
 def _flying(flight: Flight) -> Iterator[tuple[str, Frames]]:
-    """All that can be asked, one after the other; peers that are not installed are left out."""
+    """All that can be measured, one after the other; peers that are not installed are left out."""
     for name, method in OURS.items():
         yield name, Flying(flight.bodies, flight.shown[0], method)
     for name, make in CONVEX_PEERS.items():
@@ -115,15 +115,15 @@ def _flying(flight: Flight) -> Iterator[tuple[str, Frames]]:
             yield name, make(flight.bodies)
 
 
-def refereed(flight: Flight, differing: Differing) -> tuple[int, int]:
-    """How many of these answers rational arithmetic looked at, and how many of them it refutes."""
-    looked_at = sorted(differing)[:_MOST_REFEREED]
+def checked(flight: Flight, differing: Differing) -> tuple[int, int]:
+    """How many of these answers were checked in rational arithmetic, and how many of them it refutes."""
+    checked_ones = sorted(differing)[:_MOST_CHECKED]
     wrong = 0
-    for frame, a, b in looked_at:
+    for frame, a, b in checked_ones:
         posed = (posed_vertices(flight.shown[frame][i], flight.bodies[i].vertices) for i in (a, b))
         said = not bool((flight.truth[frame] == (a, b)).all(axis=1).any())
         wrong += convex_oracle.meets(*posed) != said
-    return len(looked_at), wrong
+    return len(checked_ones), wrong
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -147,7 +147,7 @@ def _figure(row: Row, name: str) -> str:
     if name not in OURS:
         shown += f" {row.seconds[name] / row.seconds[USUAL]:.1f}x"
     if row.different[name]:
-        shown += f" ({row.different[name]} differ, {row.wrong[name]} of {row.refereed[name]} wrong)"
+        shown += f" ({row.different[name]} differ, {row.wrong[name]} of {row.checked[name]} wrong)"
     return shown
 
 

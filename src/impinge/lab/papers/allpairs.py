@@ -1,6 +1,6 @@
 """All pairs colliding: Ponamgi, Manocha and Lin (1995), Fig. 1 (a), the worst case of a broad phase.
 
-Every box overlaps every other one, so whoever reports all pairs takes quadratic time.  What can be asked is that the
+Every box overlaps every other one, so reporting all pairs takes quadratic time.  What can be expected is that the
 time stays in proportion to the pairs.  Boxes move a little from frame to frame, and never out of each other.
 """
 

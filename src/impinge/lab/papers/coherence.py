@@ -1,8 +1,8 @@
 """Coherence: Mirtich (1997), Fig. 10.  A model of a sphere turns beside a cube, by 1 to 20 degrees from call to call.
 
 The paper says of Lin-Canny that at one degree between calls 16 times as many facets take 15% more time, and in section
-3.2 that spheres of over 20,000 facets in place of ones with a few hundred are hardly slower.  Here a ``Pair`` is asked
-for the distance along the whole path in one call, by Lin-Canny, V-Clip and GJK.  The axis
+3.2 that spheres of over 20,000 facets in place of ones with a few hundred are hardly slower.  Here a ``Pair`` finds
+the distance along the whole path in one call, by Lin-Canny, V-Clip and GJK.  The axis
 is parallel to the nearest face of the cube; the sphere begins in some odd orientation, so that no two features are in
 line by chance.  All paths are whole revolutions.
 """
@@ -127,7 +127,7 @@ def findings(cells: Sequence[Cell]) -> list[str]:
             found = growth(cells, method, few, many)
             said.append(
                 f"{_NAMES[method]}, {speed} degree a step: {many:,} facets take {found:.3f} times as long as {few:,}; "
-                f"asked for at most {most}: {'held' if found <= most else 'NOT held'}."
+                f"goal at most {most}: {'held' if found <= most else 'NOT held'}."
             )
     gjk = growth(cells, "gjk", facets[0], facets[-1])
     said.append(f"GJK: {facets[-1]:,} facets take {gjk:.3f} times as long as {facets[0]:,}.")

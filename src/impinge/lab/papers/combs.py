@@ -1,7 +1,7 @@
 """Comb polyhedra, the worst case of Ponamgi, Manocha and Lin (1997), Fig. 1 (b): every feature pair is in contact.
 
 n teeth through n teeth make n * n separate regions of contact, so no algorithm that reports all of them takes
-less than quadratic time.  What can be asked is that the time stays in proportion to what is reported.
+less than quadratic time.  What can be expected is that the time stays in proportion to what is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is asked for all contacts: impinge, and coal and python-fcl where they are installed."""
+"""Libraries that are timed for all contacts: impinge, and coal and python-fcl where they are installed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Score:
 
 
 def contenders(mover: Mesh, fixed: Mesh) -> dict[str, Contender]:
-    """Ready to be asked: trees are built, kernels compiled."""
+    """Ready to be called: trees are built, kernels compiled."""
     found: dict[str, Contender] = {OURS: lambda pose: len(impinge.contacts(mover, fixed, pose))}
     for name, peer in ((COAL, Coal), (FCL, Fcl)):
         try:

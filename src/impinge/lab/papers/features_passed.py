@@ -9,7 +9,7 @@ from impinge.arrays import Floats
 
 
 def features_passed(pair: impinge.Pair, path_a: Floats | None, path_b: Floats | None) -> int:
-    """Steps from one pair of features to another, or directions asked for by GJK; one path is (k, 4, 4), or both are.
+    """Steps from one pair of features to another, or support directions of GJK; one path is (k, 4, 4), or both are.
 
     The walk to the features of the first pose does not count.
     """
@@ -22,9 +22,9 @@ def features_passed(pair: impinge.Pair, path_a: Floats | None, path_b: Floats | 
     after = hulls.statistics.effort
     if hulls.method == "gjk":
         return int(after.gjk_steps - before.gjk_steps)
-    # V-Clip counts the look that tells that the features are still the nearest ones, Lin-Canny does not.
-    looks = len(path) if hulls.method == "vclip" else 0
-    return int(after.feature_steps - before.feature_steps) - looks
+    # V-Clip counts the test that tells that the features are still the nearest ones, Lin-Canny does not.
+    tests = len(path) if hulls.method == "vclip" else 0
+    return int(after.feature_steps - before.feature_steps) - tests
 
 
 def _first(path: Floats | None) -> Floats | None:

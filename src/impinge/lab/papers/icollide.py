@@ -4,7 +4,7 @@ Lin, Manocha, Cohen and Gottschalk (1996), section 3, Graphs 1 to 6 (from Cohen 
 polygons, their velocity and more are varied, one at a time.  The graphs are not in our copy of the paper; what it says
 is that sorting takes linear time, and in section 5 that hundreds of polytopes take about 1/20 s.
 
-A step makes the boxes (cubes, or tight), updates sweep and prune, and asks a ``Pair`` of hulls for each pair of boxes
+A step makes the boxes (cubes, or tight), updates sweep and prune, and has a ``Pair`` of hulls for each pair of boxes
 that overlaps.  Pairs are made when boxes begin to overlap, and dropped when they cease.  A motion is recorded once
 (``lab.scenes.crowd``) and replayed for both kinds of boxes: they must find the same collisions in every step.
 """

@@ -1,6 +1,6 @@
 """Table 2 of Ponamgi, Manocha and Lin (1995): a bolt is screwed into a nut, with 3, 6 and 9 threads.
 
-At each step of the way all contacts are asked for, and where there are none the closest distance.  The paper's claim is
+At each step of the way all contacts are found, and where there are none the closest distance.  The paper's claim is
 that the time grows linearly although the number of possible interactions grows quadratically.  Nicolson and Fearing
 (1991) had tested "critical points" on the crest of the bolt instead; the paper reports that this misses contacts,
 and how many is counted here, on the same polygons.

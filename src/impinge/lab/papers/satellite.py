@@ -2,7 +2,7 @@
 
 A small satellite orbits the Earth, a sphere with N facets: in one orbit a walk over features passes some sqrt(N) of
 them.  If it falls straight down it passes none, whatever N.  Counted are the steps from one pair of features to
-another, not the look that each pose takes.
+another, not the test that each pose takes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Table 1 of Lin, Manocha, Cohen and Gottschalk (1996): bodies fall and bounce, and every step asks for all contacts.
+"""Table 1 of Lin, Manocha, Cohen and Gottschalk (1996): bodies fall and bounce, and every step finds all contacts.
 
-The motions are made first, by the bouncing body of lab.scenes.bounce; then all contenders are asked for the
+The motions are made first, by the bouncing body of lab.scenes.bounce; then all contenders find the
 contacts in the recorded poses, in turn.  Time is that of the queries alone.
 
 The paper does not give its starting poses, restitution or step.  Ours were chosen for contacts a step near the paper's,

@@ -6,7 +6,7 @@ thinner than it is long by its length over the radius of curvature, so it is sma
 length is the square root of the gap; a sphere or an axis-aligned box must be as small as the gap itself.  In tests over
 the inverse gap that is an exponent of 1 against 2.
 
-All trees have the same splits, and go through the same traversal; the question is whether the surfaces touch, and
+All trees have the same splits, and go through the same traversal; the query is whether the surfaces touch, and
 the answer is no.
 """
 
@@ -41,7 +41,7 @@ GAPS = (0.3, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
 _TILT = turns([0.7, -0.4, 0.3])
 _ROUNDS = 3
 _PATIENCE = 1.0
-"""Seconds after which a question is not asked again."""
+"""Seconds after which a query is not repeated."""
 
 
 def sheet(cells: int) -> Mesh:
@@ -160,7 +160,7 @@ def run(steps: int | None, out: Path) -> None:
     console = titled_console("Volumes")
     mesh = sheet(CELLS)
     asked = [(gap, volume) for gap in GAPS[: steps or len(GAPS)] for volume in VOLUMES]
-    rows = [measure(mesh, *question) for question in track(asked, "volumes", transient=True)]
+    rows = [measure(mesh, *query) for query in track(asked, "volumes", transient=True)]
     say(console, [f"Two sheets of {len(mesh.faces):,} triangles, one above the other."])
     console.print(table(rows))
     say(console, findings(rows))

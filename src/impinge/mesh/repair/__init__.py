@@ -1,1 +1,1 @@
-"""What is unusual about a mesh, and what can be mended without a guess."""
+"""Diagnosis of meshes, and the repair of what can be mended without a guess."""

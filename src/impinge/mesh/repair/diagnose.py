@@ -1,4 +1,7 @@
-"""What is unusual about a mesh.  Nothing of it is an error: every polygon soup is a legal surface."""
+"""Diagnosis of a mesh: open edges, T-vertices and so on.
+
+None of them is an error: every polygon soup is a legal surface.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,15 @@ class Diagnosis:
 
     Vertices at equal positions count as one and are named by the first of them.  Faces with fewer than three
     distinct positions have no part in open, non-manifold and inconsistently wound edges.
+
+    Examples
+    --------
+    >>> from impinge import Mesh, shapes
+    >>> shapes.box(1, 1, 1).diagnose()
+    <Diagnosis clean: closed, manifold and consistently wound>
+    >>> triangle = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> triangle.diagnose().open_edges.tolist(), triangle.diagnose().is_clean
+    ([[0, 1], [0, 2], [1, 2]], False)
     """
 
     open_edges: Ints
@@ -43,8 +55,7 @@ class Diagnosis:
     inconsistent_winding: Ints
     """(k, 2) edges of an even number of faces that run it more often one way than the other."""
     cracks: Ints
-    """(k, 2) vertices of open edges at different positions that are equal but for rounding: ``repaired(weld="auto")``
-    welds them."""
+    """(k, 2) different vertices of open edges that are equal but for rounding; ``repaired(weld="auto")`` welds them."""
     slivers: Ints
     """(k,) faces with an area whose height is less than ``SLIVER`` of their longest side; a remark, not a flaw."""
     coplanar_neighbours: Ints
@@ -75,7 +86,7 @@ FLAWS = tuple(field.name for field in fields(Diagnosis) if field.name not in REM
 
 
 def diagnose(mesh: Mesh) -> Diagnosis:
-    """Look for everything that a Diagnosis names."""
+    """Find everything that a Diagnosis names."""
     found = topology.edges(mesh)
     faces = topology.merged_faces(mesh)
     open_edges = topology.open_edges(mesh)

@@ -1,4 +1,4 @@
-"""Mend what is unusual about a mesh, as far as it can be mended without a guess.
+"""Repair of meshes, as far as they can be mended without a guess.
 
 Vertices keep their numbers and their positions; only ``weld`` allows to take one for another.
 
@@ -41,7 +41,18 @@ _MOST_ROUNDS = 16
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """A mended mesh, and what was done to it."""
+    """A mended mesh and what was done to it: the result of ``Mesh.repair``.
+
+    Examples
+    --------
+    >>> from impinge import Mesh, shapes
+    >>> box = shapes.box(1, 1, 1)
+    >>> done = Mesh(box.vertices, box.faces[:, ::-1]).repair()
+    >>> done
+    <Repair repaired: 12 faces turned>
+    >>> done.mesh.volume, done.source.tolist() == list(range(12))
+    (1.0, True)
+    """
 
     mesh: Mesh
     """The given mesh itself where nothing was to be done."""
@@ -93,7 +104,7 @@ def repair(mesh: Mesh, weld: Weld = None) -> Repair:
 def without_copies(mesh: Mesh) -> Mesh:
     """The same surface with one of several coincident faces, unless that would open it; itself if it has none.
 
-    A solid whose faces are all there twice has no inside: whoever leaves it crosses two faces.
+    A solid whose faces are all there twice has no inside: a ray that leaves it crosses two faces.
     """
     if len(coincident_faces(topology.merged_faces(mesh))) == 0:
         return mesh

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""Ear clipping of large polygons, compiled: the ears of ``triangulate.clip_ears``, found in O(n log n) questions.
+"""Ear clipping of large polygons, compiled: the ears of ``triangulate.clip_ears``, found in O(n log n) tests.
 
-``clip_ears`` walks around the polygon for each ear, and asks of each corner whether any other stands in its triangle.
+``clip_ears`` walks around the polygon for each ear, and tests at each corner whether any other stands in its triangle.
 Here a corner that was refused keeps the reason: it turns right, it is flat, or it is blocked, by one corner that is
-remembered as the witness.  It is asked about again only when one of its neighbours, or its witness, is gone.  A
+remembered as the witness.  It is tested again only when one of its neighbours, or its witness, is gone.  A
 corner that passes is cut off at once, so nothing else has to be remembered, and the ears are the same, one by one.
 
 The witness is the blocking corner with the highest of some random priorities.  The order in which corners go does not
 depend on them; so of the k corners that block an ear each is the witness with the same probability, and as they go one
-by one, the witness is among them ln k times on average.  There are at most 3 n triangles to ask about, n at first and
-two more for each ear: at most 3 n (1 + ln n) questions, for any polygon, however entangled.
+by one, the witness is among them ln k times on average.  There are at most 3 n triangles to test, n at first and
+two more for each ear: at most 3 n (1 + ln n) tests, for any polygon, however entangled.
 
-Two trees answer them: one over the ring finds the next corner to be asked about (and, if there is no ear, the last flat
+Two trees speed them up: one over the ring finds the next corner to be tested (and, if there is no ear, the last flat
 corner and the last that turns left), one over the plane (``corner_tree``) the witness.
 """
 
@@ -39,7 +39,7 @@ from impinge.mesh.triangulation.corner_tree import (
 from impinge.mesh.triangulation.ring_marks import all_marked, last_marked, next_marked, set_mark
 
 OPEN = 1
-"""A corner that is to be asked about.  Corners that turn right, and those that are gone, have no mark."""
+"""A corner that is to be tested.  Corners that turn right, and those that are gone, have no mark."""
 FLAT = 2
 LEFT = 4
 """A corner that turns left but is blocked."""
@@ -271,7 +271,7 @@ def _leaves_into(points, links, twin, before, tip, after):
 
 @inner
 def _remove(ring, corner):
-    """Take a corner away; those are asked about again whose triangle, or whose cause, is not the same any more."""
+    """Take a corner away; those are tested again whose triangle, or whose cause, is not the same any more."""
     links, marks, tree = ring.links, ring.marks, ring.tree
     cause, first, neighbours = ring.cause, ring.first, ring.neighbours
     before, after = links[corner, 0], links[corner, 1]
@@ -316,7 +316,7 @@ def _delist(cause, first, neighbours, corner):
 
 @inner
 def _reopen(marks, cause, first, neighbours, why):
-    """Ask again about all corners with one cause."""
+    """Mark all corners with one cause to be tested again."""
     corner = first[why]
     first[why] = -1
     while corner >= 0:

@@ -14,7 +14,7 @@ k - 2 triangles over the same corners.  The edges of the polygon are edges of th
 triangles in any case, and all others are used both ways, so a closed mesh stays closed.
 
 Ears are clipped in plain Python where there are few corners, and by ``ear_clipping`` where there are
-many: the same triangles in O(n log n) questions, but the compiler has to be loaded for it.
+many: the same triangles in O(n log n) tests, but the compiler has to be loaded for it.
 
 Ear clipping: Meisters (1975), "Polygons have ears", and the treatment of degenerate input in
 Held (2001), "FIST: fast industrial-strength triangulation of polygons".
@@ -146,6 +146,8 @@ def _exactly_projected(points: Floats) -> Floats:
 def clip_ears(x: Sequence[float], y: Sequence[float]) -> list[tuple[int, int, int]]:
     """Triangles over the corners of a plane polygon that turns left, two fewer than it has corners.
 
+    Examples
+    --------
     >>> clip_ears([0.0, 2.0, 2.0, 1.0], [0.0, 0.0, 2.0, 0.5])
     [(3, 0, 1), (1, 2, 3)]
     """
