@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
 from PIL import Image
 
 from impinge.apps import report as report_module
@@ -20,7 +21,6 @@ from impinge.apps.picture import SIGNAL, finding_picture
 from impinge.apps.report import report, write_report
 from impinge.apps.scene import Scene
 from impinge.apps.solids import OpenPart
-from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
 from impinge.lab.scenes.shapes import box
 from impinge.mesh.assembly import Assembly, Part
 

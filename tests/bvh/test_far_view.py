@@ -16,7 +16,7 @@ from impinge.bvh.layout import EMPTY, WIDTH
 from impinge.bvh.relative_motion import MOTION_COLUMNS, SCALE, VIEW_COLUMNS
 from impinge.bvh.search import TreeSearch, search_of
 from impinge.bvh.tree import Tree
-from impinge.bvh.tree_handle import Handle, aabb_body, obb_body, sphere_body
+from impinge.bvh.tree_handle import TreeHandle, aabb_body, obb_body, sphere_body
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.protocol import children_in_view, shadow
@@ -128,7 +128,7 @@ KINDS: dict[str, tuple[Callable[[Mesh], Tree], Callable[..., int]]] = {
 
 class Side(NamedTuple):
     tree: Tree
-    handle: Handle
+    handle: TreeHandle
     world: Floats
     """(n, 3, 3): the posed triangles in tree order."""
     below: dict[int, list[int]]
@@ -151,7 +151,7 @@ def triangles_below(tree: Tree) -> dict[int, list[int]]:
 def side_of(make: Callable[[Mesh], Tree], mesh: Mesh, pose: Floats) -> Side:
     tree = make(mesh)
     world = posed_vertices(pose, tree.triangles.reshape(-1, 3)).reshape(-1, 3, 3)
-    return Side(tree, Handle(tree), world, triangles_below(tree))
+    return Side(tree, TreeHandle(tree), world, triangles_below(tree))
 
 
 class Scene(NamedTuple):
@@ -163,7 +163,7 @@ class Scene(NamedTuple):
 def scene(make: Callable[[Mesh], Tree], a: Mesh, b: Mesh, pose_a: Floats, pose_b: Floats) -> Scene:
     views = np.zeros((2, VIEW_COLUMNS), dtype=np.float32)
     motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)
-    boxes = Handle(OBBTree(a)), Handle(OBBTree(b))  # all trees of a mesh have the same frame
+    boxes = TreeHandle(OBBTree(a)), TreeHandle(OBBTree(b))  # all trees of a mesh have the same frame
     apart = look(boxes[0].address, boxes[1].address, pose_a, pose_b, views, motions)
     sides = side_of(make, a, pose_a), side_of(make, b, pose_b)
     if apart:

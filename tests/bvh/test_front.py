@@ -20,7 +20,7 @@ from impinge.bvh.tree import Tree
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
-from impinge.bvh.workspace import FRONT, MOVED, Workspace
+from impinge.bvh.workspace import FRONT, MOVED, TraversalWorkspace
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangles.distance import triangle_distances
 from impinge.lab.hard_input import random_pose
@@ -46,7 +46,7 @@ def below(tree: Tree, ref: int) -> list[int]:
     return [face for slot in range(WIDTH) for face in below(tree, entry * WIDTH + slot)]
 
 
-def covered(work: Workspace, a: Tree, b: Tree) -> Iterator[tuple[int, int, float]]:
+def covered(work: TraversalWorkspace, a: Tree, b: Tree) -> Iterator[tuple[int, int, float]]:
     """Face of a, face of b and lower bound of their distance, for all pairs that the front covers."""
     for entry in range(int(work.counters[FRONT])):
         first, second, code = (int(number) for number in work._work.front_refs[entry])
@@ -102,7 +102,7 @@ def test_a_front_covers_everything(kind: type[Tree], step_size: float) -> None:
     for _ in range(4):
         meshes = soup(rng, 40, 0.2), soup(rng, 30, 0.3)
         a, b = kind(meshes[0]), kind(meshes[1])
-        work = Workspace(front=1 << 12)
+        work = TraversalWorkspace(front=1 << 12)
         coherent, scratch = TreeSearch(a, b, work), TreeSearch(a, b)
         pose = random_pose(rng)
         pose[:3, 3] = rng.normal(size=3) * 3.0
@@ -139,7 +139,7 @@ def test_answers_and_work_do_not_depend_on_where_a_kernel_stops(front: int, monk
         poses[:, 0, 3] += offset
 
         def answers(poses: NDArray[np.float64] = poses) -> list[NDArray[np.generic]]:
-            search = TreeSearch(a, b, Workspace(front) if front else None)
+            search = TreeSearch(a, b, TraversalWorkspace(front) if front else None)
             found: list[NDArray[np.generic]] = []
             for _ in range(2):
                 for results in (
@@ -172,7 +172,7 @@ def test_along_a_smooth_path_little_is_compared_again() -> None:
     path[:, 0, 3] = 5.0 - 0.001 * np.arange(100)
     at_rest = np.tile(np.eye(4), (100, 1, 1))
     for question in ("collides", "distance"):
-        coherent, scratch = TreeSearch(a, b, Workspace(front=1 << 12)), TreeSearch(a, b)
+        coherent, scratch = TreeSearch(a, b, TraversalWorkspace(front=1 << 12)), TreeSearch(a, b)
         answers = [getattr(search, question)(at_rest, path)[0] for search in (coherent, scratch)]
         assert np.array_equal(*answers)
         assert coherent.statistics.box_tests < scratch.statistics.box_tests / 3

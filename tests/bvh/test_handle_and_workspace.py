@@ -13,7 +13,7 @@ from impinge.bvh import workspace as work_module
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.relative_motion import MOTION_COLUMNS, VIEW_COLUMNS
 from impinge.bvh.tree import Tree
-from impinge.bvh.tree_handle import Handle, aabb_body, obb_body, sphere_body
+from impinge.bvh.tree_handle import TreeHandle, aabb_body, obb_body, sphere_body
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
@@ -30,7 +30,7 @@ from impinge.bvh.workspace import (
     RESUMED,
     WITNESS,
     Results,
-    Workspace,
+    TraversalWorkspace,
     work_at,
 )
 from impinge.kernels.jit import kernel
@@ -80,7 +80,7 @@ NAMES = ("rows", "child", "slots", "corners", "triangles", "order")
 @pytest.mark.parametrize(("make", "copy"), [(OBBTree, copy_obb), (AABBTree, copy_aabb), (SphereTree, copy_sphere)])
 def test_a_tree_arrives_as_it_is(make: type[Tree], copy: Any) -> None:
     tree = make(soup(1))
-    handle = Handle(tree)
+    handle = TreeHandle(tree)
     sent = [getattr(tree, name) for name in NAMES]
     arrived = [np.zeros_like(array) for array in sent]
     frame = copy(handle.address, *arrived)
@@ -91,7 +91,7 @@ def test_a_tree_arrives_as_it_is(make: type[Tree], copy: Any) -> None:
 
 
 def test_a_handle_keeps_the_arrays_alive() -> None:
-    handle = Handle(OBBTree(soup(2)))
+    handle = TreeHandle(OBBTree(soup(2)))
     tree = OBBTree(soup(2))
     gc.collect()
     other = [np.full(tree.rows.shape, 7, dtype=np.float32) for _ in range(20)]
@@ -140,7 +140,7 @@ def sizes(address: Any) -> Any:
 
 @pytest.mark.parametrize("front", [0, 1, 100])
 def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
-    work = Workspace(front)
+    work = TraversalWorkspace(front)
     assert sizes(work.address) == (1, len(work.pairs), front)
     work.counters[:] = 6
     work.numbers[:] = 7
@@ -151,7 +151,7 @@ def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
 
 
 def test_a_workspace_grows() -> None:
-    work = Workspace(4)
+    work = TraversalWorkspace(4)
     work.counters[WITNESS] = 1
     work.begin(5000)
     assert work.stack == len(work._work.refs) == len(work._work.bounds) == 5000
@@ -169,7 +169,7 @@ def test_a_workspace_grows() -> None:
 
 
 def test_without_a_front_nothing_is_remembered() -> None:
-    work = Workspace()
+    work = TraversalWorkspace()
     work.counters[:] = 5
     work.counters[[COHERENT, FRONT_FULL]] = 0
     work.begin(10)
@@ -180,7 +180,7 @@ def test_without_a_front_nothing_is_remembered() -> None:
 
 def test_a_search_that_was_cut_short_is_forgotten() -> None:
     """Its front is not complete, and nobody must go on with its stack."""
-    work = Workspace(4)
+    work = TraversalWorkspace(4)
     work.counters[[FRONT, RESUMED, POSE, FOUND]] = 3, 1, 5, 7
     work.first_pose()
     assert work.counters[[FRONT, RESUMED, POSE, FOUND]].tolist() == [-1, 0, 0, 0]
@@ -202,7 +202,7 @@ def ask(address: Any) -> Any:
 
 
 def test_poses_and_results_travel() -> None:
-    work = Workspace()
+    work = TraversalWorkspace()
     poses = np.arange(3 * 32, dtype=np.float64).reshape(2, 3, 4, 4)
     numbers, small = np.zeros(3), np.zeros(4, dtype=np.int8)
     work.ask(poses[0], poses[1], Results(small, numbers))
@@ -224,8 +224,8 @@ def test_counters_have_places_of_their_own() -> None:
     ]  # fmt: skip
     places = [getattr(work_module, name) for name in names] + [work_module.PLAIN_TESTS + 1]
     assert len(set(places)) == len(places)
-    assert max(places) < len(Workspace().counters)
+    assert max(places) < len(TraversalWorkspace().counters)
     numbers = [work_module.BEST, *range(work_module.POINTS, work_module.POINTS + 6)]
     numbers += [getattr(work_module, name) for name in ("REACH", "MOVED", "CLEARANCE", "ORIGINS_APART")]
     assert len(set(numbers)) == len(numbers)
-    assert max(numbers) < len(Workspace().numbers)
+    assert max(numbers) < len(TraversalWorkspace().numbers)

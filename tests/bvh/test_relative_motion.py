@@ -19,7 +19,7 @@ from impinge.bvh.relative_motion import (
     write_motions,
     write_placement,
 )
-from impinge.bvh.tree_handle import Handle, obb_body
+from impinge.bvh.tree_handle import TreeHandle, obb_body
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.geometry.pose import as_pose, posed_vertices
 from impinge.kernels.jit import kernel
@@ -52,7 +52,7 @@ def movement(a: Any, b: Any, first_a: Any, first_b: Any, then_a: Any, then_b: An
 class Body(NamedTuple):
     mesh: Mesh
     tree: OBBTree
-    handle: Handle
+    handle: TreeHandle
 
     def local(self) -> Floats:
         """Local coordinates of the vertices, exact by construction."""
@@ -69,7 +69,7 @@ def body(rng: np.random.Generator, unit: float = 1.0, origin: float = 0.0) -> Bo
     tree = OBBTree(mesh)
     assert np.array_equal(tree.origin, middle)
     assert tree.unit == unit
-    return Body(mesh, tree, Handle(tree))
+    return Body(mesh, tree, TreeHandle(tree))
 
 
 def not_quite_rigid(rng: np.random.Generator, pose: Floats) -> Floats:
@@ -176,7 +176,7 @@ def test_scaling_by_powers_of_two_changes_nothing(exponent: int) -> None:
     pose_a, pose_b = random_pose(rng), random_pose(rng)
     motions = np.zeros((2, 2, MOTION_COLUMNS), dtype=np.float32)
     for row, scale in enumerate((1.0, 2.0**exponent)):
-        a, b = (Handle(OBBTree(Mesh(points * scale, np.arange(18).reshape(-1, 3)))) for points in local)
+        a, b = (TreeHandle(OBBTree(Mesh(points * scale, np.arange(18).reshape(-1, 3)))) for points in local)
         poses = [pose.copy() for pose in (pose_a, pose_b)]
         for pose in poses:
             pose[:3, 3] *= scale
@@ -209,7 +209,7 @@ def test_corners_are_within_a_quarter_of_their_margin(name: str) -> None:
         points_b = rng.uniform(-1, 1, (18, 3)) * unit_b + rng.uniform(-1, 1, 3) * origin
         a, b = (Mesh(points, np.arange(18).reshape(-1, 3)) for points in (points_a, points_b))
         tree_a, tree_b = OBBTree(a), OBBTree(b)
-        handle_a, handle_b = Handle(tree_a), Handle(tree_b)
+        handle_a, handle_b = TreeHandle(tree_a), TreeHandle(tree_b)
         pose_a, pose_b = some_poses(rng, far, bent=True)
         near, far_points = (tree.local(mesh.vertices).astype(np.float32) for tree, mesh in ((tree_a, a), (tree_b, b)))
         motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)

@@ -15,7 +15,7 @@ from impinge.bvh import leaf_operations, open_pairs, traverse
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.search import TreeSearch
 from impinge.bvh.volumes.obb import OBBTree
-from impinge.bvh.workspace import Results, Workspace
+from impinge.bvh.workspace import Results, TraversalWorkspace
 from impinge.kernels import jit
 from impinge.lab.scenes import tori
 
@@ -102,7 +102,7 @@ def test_a_traversal_in_steps_of_one_comparison_ends_like_one_in_a_single_run(na
     for pose in scene.poses[[0, 3]]:
         ended = []
         for step in (1, 1 << 40):
-            work = Workspace()
+            work = TraversalWorkspace()
             work.begin(search._a.stack + search._b.stack)
             answers, values = np.zeros(1, dtype=np.int8), np.zeros(1)
             results = Results(answers, values, np.zeros((1, 2, 3)), np.zeros((1, 2), dtype=np.int32))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.search import METHODS, ConvexSearch
-from impinge.convex.workspace import Workspace
+from impinge.convex.workspace import ConvexWorkspace
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
 from impinge.lab.hard_polytopes import UNDERFLOWING
@@ -20,12 +20,12 @@ from impinge.lab.oracle import square_root
 
 Floats = NDArray[np.float64]
 CUBE = ConvexHull([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-Memory = dict[str, Workspace]
+Memory = dict[str, ConvexWorkspace]
 
 
 def memory() -> Memory:
     """What each method remembers along a path."""
-    return {method: Workspace(coherent=True) for method in METHODS}
+    return {method: ConvexWorkspace(coherent=True) for method in METHODS}
 
 
 def pose(rotation: Floats | None = None, translation: Floats | tuple[float, ...] = (0.0, 0.0, 0.0)) -> Floats:
@@ -221,7 +221,7 @@ def test_a_path_in_one_call_is_what_its_poses_are(method: str) -> None:
     at_rest = np.tile(np.eye(4), (steps, 1, 1))
     for shape in (_ball, _cloud, _plate, _needle):
         a, b = ConvexHull(shape(rng)), ConvexHull(shape(rng))
-        along, alone = ConvexSearch(a, b, method, Workspace(coherent=True)), ConvexSearch(a, b, "gjk")
+        along, alone = ConvexSearch(a, b, method, ConvexWorkspace(coherent=True)), ConvexSearch(a, b, "gjk")
         assert (along.distance(at_rest, path)[0] == alone.distance(at_rest, path)[0]).all()
         assert (along.collides(at_rest, path) == alone.collides(at_rest, path)).all()
         assert (along.closer_than(0.5, at_rest, path) == alone.closer_than(0.5, at_rest, path)).all()
@@ -307,7 +307,7 @@ def test_products_that_underflow_at_length(family: str) -> None:
         at = met.poses_a, met.poses_b
         values = ConvexSearch(met.a, met.b).distance(*at)[0]
         for method in METHODS:
-            for work in (None, Workspace(coherent=True)):
+            for work in (None, ConvexWorkspace(coherent=True)):
                 search = ConvexSearch(met.a, met.b, method, work)
                 found, points, _ = search.distance(*at)
                 assert np.array_equal(found, values)

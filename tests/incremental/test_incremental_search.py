@@ -15,7 +15,7 @@ from impinge import ConvexHull, Mesh
 from impinge.bvh.answers import APART, FAR_APART, MEETING
 from impinge.incremental.frame_memory import FOUND_ROOM, ITEMS_ROOM, LISTED, PAIRS_ROOM, START_A, START_B, Memory
 from impinge.incremental.hierarchy.options import FACES, KINDS, UPDATES, Hierarchy
-from impinge.incremental.incremental_search import IncrementalSearch, SweepStatistics, handle_of
+from impinge.incremental.incremental_search import IncrementalSearch, SweepStatistics, hierarchy_handle_of
 from impinge.incremental.regions.dual_region import DualRegion
 from impinge.incremental.regions.penetration_region import PenetrationRegion
 from impinge.lab.hard_input import FAMILIES, quarter_turn, random_pose, triangle_pairs
@@ -31,7 +31,7 @@ OPTIONS = [
 
 
 def searches(a: AnyMesh, b: AnyMesh, options: Hierarchy | None = None) -> tuple[IncrementalSearch, Memory, BruteForce]:
-    first, second = handle_of(a, options), handle_of(b, options)
+    first, second = hierarchy_handle_of(a, options), hierarchy_handle_of(b, options)
     memory = Memory(first, second)
     return IncrementalSearch(first, second, memory), memory, BruteForce(a, b)
 
@@ -110,7 +110,7 @@ def test_regions_lose_nothing(way: type) -> None:
     ring, ball = torus(1.0, 0.3, 16, 8), box(0.4, 0.4, 0.4)
     rng = np.random.default_rng(11)
     for a, b, reach in ((ring, ring, 1.2), (ring, ball, 1.0)):
-        first, second = handle_of(a), handle_of(b)
+        first, second = hierarchy_handle_of(a), hierarchy_handle_of(b)
         regions = way(ConvexHull(a), ConvexHull(b))
         search = IncrementalSearch(first, second, Memory(first, second), regions)
         brute = BruteForce(a, b)
@@ -128,7 +128,7 @@ def test_regions_lose_nothing(way: type) -> None:
 @pytest.mark.nojit_slow
 def test_batches_are_the_same_as_single_poses() -> None:
     cube, small = box(1, 1, 1), Mesh(box(1, 1, 1).vertices * 0.6, box(1, 1, 1).faces)
-    a, b = handle_of(cube), handle_of(small)
+    a, b = hierarchy_handle_of(cube), hierarchy_handle_of(small)
     rng = np.random.default_rng(7)
     poses_a, poses_b = (np.array([random_pose(rng, 0.8) for _ in range(12)]) for _ in range(2))
     for search in (IncrementalSearch(a, b), IncrementalSearch(a, b, Memory(a, b))):
@@ -260,7 +260,7 @@ def test_only_what_is_below_the_start_is_looked_at() -> None:
     assert np.array_equal(search.contact_pairs(np.eye(4)[None], end), brute.meeting_pairs(np.eye(4)[None], end))
     assert search.statistics.box_tests < 4_000  # of 768 * 768
     start_a, start_b = memory.counters[[START_A, START_B]]
-    hierarchy = handle_of(comb, Hierarchy(cuts=((2, 1, 1),), threshold=4)).hierarchy
+    hierarchy = hierarchy_handle_of(comb, Hierarchy(cuts=((2, 1, 1),), threshold=4)).hierarchy
     assert hierarchy.spheres[start_a, 3] < 8.0
     assert hierarchy.spheres[start_b, 3] < 8.0
     # At the other end it starts anew, by climbing.

@@ -22,7 +22,7 @@ from impinge.bvh.volumes.obb import SPLITS, OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
 from impinge.incremental.hierarchy.box_updates import world_boxes
 from impinge.incremental.hierarchy.options import Hierarchy
-from impinge.incremental.incremental_search import handle_of as box_handle_of
+from impinge.incremental.incremental_search import hierarchy_handle_of
 from impinge.incremental.solids.solid_features import solid_features
 from impinge.kernels import jit
 from impinge.lab.hard_input import random_pose
@@ -122,7 +122,7 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         pair.distance(*poses)
         pair.closer_than(0.5, *poses)
         kept.contacts(*poses), kept.distance(*poses)
-    world_boxes(box_handle_of(cube, Hierarchy(threshold=1, faces="trimmed")), single)
+    world_boxes(hierarchy_handle_of(cube, Hierarchy(threshold=1, faces="trimmed")), single)
     for mesh in (cube, copied, *pickle.loads(pickle.dumps((cube, copied)))):
         for fit in FITS:
             for split in SPLITS:

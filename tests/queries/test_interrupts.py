@@ -18,9 +18,8 @@ from numba.core import config
 
 import impinge
 from impinge import ConvexHull, ConvexPieces, Mesh, Pair, Traversal
-from impinge.bvh.workspace import Workspace as TreeWorkspace
-from impinge.convex.workspace import ROOM
-from impinge.convex.workspace import Workspace as ConvexWorkspace
+from impinge.bvh.workspace import TraversalWorkspace
+from impinge.convex.workspace import ROOM, ConvexWorkspace
 from impinge.kernels.memory import address_of
 from impinge.lab.scenes.poses import poses, random_turns
 from impinge.lab.scenes.shapes import box, torus
@@ -185,8 +184,8 @@ def test_a_traversal_goes_on_after_an_interrupt_at_any_line(question: Any) -> No
 
 
 def test_a_workspace_of_trees_has_the_room_that_it_claims() -> None:
-    for line in range(1, _lines_of(lambda: TreeWorkspace().begin(10_000)) + 1):
-        work = TreeWorkspace()
+    for line in range(1, _lines_of(lambda: TraversalWorkspace().begin(10_000)) + 1):
+        work = TraversalWorkspace()
         with _interrupted_at(line):
             work.begin(10_000)
         assert work.stack <= len(work._work.refs)

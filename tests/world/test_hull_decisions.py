@@ -13,7 +13,7 @@ import pytest
 import impinge
 from impinge import ConvexHull, FrameStatistics, Mesh, World
 from impinge.arrays import Floats
-from impinge.bvh.search import handle_of as tree_handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.geometry.exact.integers import collinear
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
@@ -21,10 +21,10 @@ from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.scenes import chain, combs, hollows
 from impinge.lab.scenes.poses import poses, random_turns, turns
 from impinge.lab.scenes.shapes import blocks, box, cylinder
-from impinge.world.stages.hull_stage import NEAR
+from impinge.world.stages.hull_stage import HULLS_NEAR
 from impinge.world.stages.hull_triangles import hull_triangles
 from impinge.world.stages.narrow_stages import Asked, NarrowStages
-from impinge.world.stages.red_stage import MEETING as FEATURES_MEET
+from impinge.world.stages.red_stage import FEATURES_MEET
 
 HULLS = ("gjk", "vclip", "lin-canny")
 WALKS = ("vclip", "lin-canny")
@@ -65,7 +65,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Said:
 
     def hulls(self: NarrowStages, question: int, asked: Asked, kept: Any) -> Any:
         answers, nearest = ask_hulls(self, question, asked, kept)
-        near = answers == NEAR
+        near = answers == HULLS_NEAR
         # For distances a no of convex bodies means that they do not meet, and nothing of the clearance.
         heard.apart += described(self, asked, ~near & ~self.both_convex(asked.pairs))
         heard.open += int(np.count_nonzero(near))

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numba.core import config
 
-from impinge.bvh.search import handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.mesh.mesh import Mesh
 from impinge.results import ContactKind
 
@@ -52,7 +52,7 @@ _SAME_FACE = np.array([[0, 0, 0, ContactKind.COPLANAR]])
 
 
 def _compile_trees() -> None:
-    handle_of(_TETRAHEDRON)
+    tree_handle_of(_TETRAHEDRON)
 
 
 def _compile_construction() -> None:
@@ -128,10 +128,10 @@ def _compile_hierarchies() -> None:
     from impinge.convex.hull.convex_hull import ConvexHull
     from impinge.incremental.hierarchy.box_updates import world_boxes
     from impinge.incremental.hierarchy.options import Hierarchy
-    from impinge.incremental.incremental_search import handle_of as box_handle_of
+    from impinge.incremental.incremental_search import hierarchy_handle_of
     from impinge.incremental.regions.penetration_region import PenetrationRegion
 
-    world_boxes(box_handle_of(_TETRAHEDRON, Hierarchy(threshold=1, faces="trimmed")))
+    world_boxes(hierarchy_handle_of(_TETRAHEDRON, Hierarchy(threshold=1, faces="trimmed")))
     hull = ConvexHull(_TETRAHEDRON)
     PenetrationRegion(hull, hull).region()
 

@@ -10,4 +10,4 @@ NOT_RIGID = -1
 UNFINISHED = -2
 """The budget was used up."""
 NO_ROOM = -3
-"""The workspace must grow first (Workspace.begin)."""
+"""The workspace must grow first (TraversalWorkspace.begin)."""

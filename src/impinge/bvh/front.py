@@ -137,7 +137,7 @@ def choose_mode(work):
 
 @inlined
 def must_grow(work):
-    """Whether the front was given up because its buffer was full: a new query waits for Workspace.begin."""
+    """Whether the front was given up because its buffer was full: a new query waits for TraversalWorkspace.begin."""
     return work.counters[FRONT_FULL] != 0 and work.counters[RESUMED] == 0 and work.counters[POSE] == 0
 
 

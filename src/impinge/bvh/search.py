@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from impinge.arrays import Floats
 from impinge.bvh.answers import MEETING, UNFINISHED
 from impinge.bvh.contact_keys import decoded_contacts, poses_at_once
-from impinge.bvh.tree_handle import Handle
+from impinge.bvh.tree_handle import TreeHandle
 from impinge.bvh.volumes.obb import OBBTree
-from impinge.bvh.workspace import AT_ONCE, Results, Workspace
+from impinge.bvh.workspace import AT_ONCE, Results, TraversalWorkspace
 from impinge.kernels.interruptible import in_parts, stop_if_abandoned
 from impinge.mesh.mesh import Mesh
 
@@ -44,37 +44,37 @@ class Statistics:
 class _Own(threading.local):
     """One workspace for each thread."""
 
-    workspace: Workspace | None = None
+    workspace: TraversalWorkspace | None = None
 
 
 own = _Own()
 """For questions from scratch."""
 
 
-def own_workspace() -> Workspace:
+def own_workspace() -> TraversalWorkspace:
     """The workspace of this thread."""
     work = own.workspace
     if work is None:
-        own.workspace = work = Workspace()
+        own.workspace = work = TraversalWorkspace()
     return work
 
 
 OBB_HANDLE = "OBBTree handle"
 
 
-def handle_of(mesh: Mesh) -> Handle:
+def tree_handle_of(mesh: Mesh) -> TreeHandle:
     """The default tree of a mesh, ready for kernels."""
-    return mesh.memo(OBB_HANDLE, lambda mesh: Handle(OBBTree.of(mesh)))
+    return mesh.memo(OBB_HANDLE, lambda mesh: TreeHandle(OBBTree.of(mesh)))
 
 
-def search_of(a: Mesh, b: Mesh, work: Workspace | None = None) -> TreeSearch:
+def search_of(a: Mesh, b: Mesh, work: TraversalWorkspace | None = None) -> TreeSearch:
     """The search through the default trees of two meshes."""
     search = object.__new__(TreeSearch)
-    search._prepare(handle_of(a), handle_of(b), work)
+    search._prepare(tree_handle_of(a), tree_handle_of(b), work)
     return search
 
 
-def sorted_contacts(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def sorted_contacts(a: TreeHandle, b: TreeHandle, first: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sorted (pose, face of a, face of b, kind) of contacts, from their keys; poses count from ``first``."""
     pairs = decoded_contacts(np.sort(keys), a.triangles, b.triangles)
     if first:
@@ -82,7 +82,7 @@ def sorted_contacts(a: Handle, b: Handle, first: int, keys: NDArray[np.int64]) -
     return pairs
 
 
-def to_its_end(ask: Callable[[], int], work: Workspace) -> int:
+def to_its_end(ask: Callable[[], int], work: TraversalWorkspace) -> int:
     """Ask a kernel until it is not out of budget any more; what it answers then."""
     while (answer := ask()) == UNFINISHED:
         stop_if_abandoned()
@@ -100,28 +100,28 @@ class TreeSearch:
     statistics: Statistics
     """What the last question took."""
 
-    def __init__(self, tree_a: Tree, tree_b: Tree, work: Workspace | None = None) -> None:
+    def __init__(self, tree_a: Tree, tree_b: Tree, work: TraversalWorkspace | None = None) -> None:
         if type(tree_a) is not type(tree_b):
             raise ValueError(f"trees of one kind are needed, got {tree_a!r} and {tree_b!r}")
-        self._prepare(Handle(tree_a), Handle(tree_b), work)
+        self._prepare(TreeHandle(tree_a), TreeHandle(tree_b), work)
 
-    def _prepare(self, a: Handle, b: Handle, work: Workspace | None) -> None:
+    def _prepare(self, a: TreeHandle, b: TreeHandle, work: TraversalWorkspace | None) -> None:
         self._a = a
         self._b = b
         self.work = work
         self.statistics = Statistics(0, 0, 0)
 
-    def _workspace(self) -> Workspace:
+    def _workspace(self) -> TraversalWorkspace:
         work = self.work or own_workspace()
         work.begin(self._a.stack + self._b.stack)
         work.allow(AT_ONCE)
         return work
 
-    def _tell(self, work: Workspace, contacts: int) -> None:
+    def _tell(self, work: TraversalWorkspace, contacts: int) -> None:
         box_tests, triangle_tests = work.tests()
         self.statistics = Statistics(box_tests, triangle_tests, contacts)
 
-    def _ask(self, name: str, work: Workspace, poses_a: Floats, poses_b: Floats, results: Results) -> None:
+    def _ask(self, name: str, work: TraversalWorkspace, poses_a: Floats, poses_b: Floats, results: Results) -> None:
         work.ask(poses_a, poses_b, results)
         ask = self._kernel(name, work)
         for part in in_parts(len(poses_a), _FIRST_POSES):
@@ -129,7 +129,7 @@ class TreeSearch:
             if (answer := to_its_end(ask, work)) < 0:
                 raise RuntimeError(f"the search ended with {answer}")
 
-    def _kernel(self, name: str, work: Workspace) -> Callable[[], int]:
+    def _kernel(self, name: str, work: TraversalWorkspace) -> Callable[[], int]:
         return partial(getattr(self._a.kernels, name), self._a.address, self._b.address, work.address)
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> NDArray[np.int8]:
@@ -160,7 +160,7 @@ class TreeSearch:
 
     def contact_parts(self, poses_a: Floats, poses_b: Floats) -> Iterator[NDArray[np.int64]]:
         """The same in parts of some ten thousand, each sorted in itself."""
-        work = Workspace()  # between two parts other questions may be asked
+        work = TraversalWorkspace()  # between two parts other questions may be asked
         work.begin(self._a.stack + self._b.stack)
         work.allow(AT_ONCE)
         for first, keys in self._contact_keys(work, poses_a, poses_b):
@@ -168,7 +168,7 @@ class TreeSearch:
                 yield sorted_contacts(self._a, self._b, first, keys)
 
     def _contact_keys(
-        self, work: Workspace, poses_a: Floats, poses_b: Floats
+        self, work: TraversalWorkspace, poses_a: Floats, poses_b: Floats
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Keys of contacts, and the pose from which on theirs count."""
         ask = self._kernel("contacts", work)
@@ -196,6 +196,7 @@ class TreeSearch:
         return values, points, faces
 
     def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> NDArray[np.bool_]:
+        """Whether the surfaces come within the clearance, for each pose."""
         work = self._workspace()
         work.set_clearance(clearance)
         answers = np.empty(len(poses_a), dtype=np.bool_)

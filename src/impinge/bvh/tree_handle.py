@@ -85,7 +85,7 @@ _VOLUMES: dict[str, tuple[type, str]] = {
 """The body and the entry kernels of each kind of tree."""
 
 
-class Handle:
+class TreeHandle:
     """The header of a tree, and what must stay alive as long as its address is used."""
 
     __slots__ = ("_header", "_keep", "address", "body", "kernels", "order", "stack", "triangles", "unit")

@@ -111,7 +111,7 @@ pipes and 1.6 times on the tori.  Volumes that overlap come in order of how deep
 _BELOW = 1.0 - 2.0**-18
 
 
-class Work(NamedTuple):
+class TraversalTables(NamedTuple):
     """The arrays of a workspace, as kernels see them."""
 
     refs: Any
@@ -155,8 +155,8 @@ class Work(NamedTuple):
     """(n * 2,) int32: and their faces."""
 
 
-_COLUMNS = len(Work._fields)
-_ASKED_AT = Work._fields.index("asked_a")
+_COLUMNS = len(TraversalTables._fields)
+_ASKED_AT = TraversalTables._fields.index("asked_a")
 
 
 class Results(NamedTuple):
@@ -168,7 +168,7 @@ class Results(NamedTuple):
     faces: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
-class Workspace:
+class TraversalWorkspace:
     """Mutable state of traversals: owns the arrays and knows their address."""
 
     def __init__(self, front: int = 0) -> None:
@@ -197,7 +197,7 @@ class Workspace:
 
     def _allocate(self, stack: int) -> None:
         nowhere = Results()
-        self._work = Work(
+        self._work = TraversalTables(
             np.zeros((stack, 2), dtype=np.int32),
             np.zeros(stack, dtype=np.float32),
             self.pairs,
@@ -223,7 +223,7 @@ class Workspace:
         """Say which poses the next question is about, and where its results go."""
         self.is_single = False
         asked = (poses_a, poses_b, *(result.reshape(-1) for result in results))
-        self._work = Work(*self._work[:_ASKED_AT], *asked)
+        self._work = TraversalTables(*self._work[:_ASKED_AT], *asked)
         self.ask_part(0, len(poses_a))
         if not config.DISABLE_JIT:
             self._header[_ASKED_AT:_COLUMNS] = [address_of(array) for array in asked]
@@ -327,12 +327,12 @@ else:
 
     @inlined
     def work_at(address):
-        """The tables of a workspace, in the order of Work."""
+        """The tables of a workspace, in the order of TraversalTables."""
         header = _addresses(address, _COLUMNS + 1)
         stack = header[_COLUMNS]
         sizes = _integers(header[14], _SIZES)
         asked = sizes[ASKED]
-        return Work(
+        return TraversalTables(
             _pairs_of_refs(header[0], stack),
             _floats(header[1], stack),
             _integers(header[2], sizes[PAIRS_ROOM]),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from impinge.arrays import Bools, Floats
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.directions import directions as unit_vectors
-from impinge.convex.hull.hull_handle import Handle, handle_of
+from impinge.convex.hull.hull_handle import HullHandle, hull_handle_of
 from impinge.convex.workspace import (
     CAREFUL,
     CLOSER_THAN,
@@ -26,7 +26,7 @@ from impinge.convex.workspace import (
     LIN_CANNY,
     STEPS,
     VCLIP,
-    Workspace,
+    ConvexWorkspace,
 )
 from impinge.kernels.interruptible import in_parts
 from impinge.kernels.memory import address_of
@@ -65,34 +65,36 @@ class NotRigid(ValueError):
 class _Own(threading.local):
     """One workspace for each thread."""
 
-    workspace: Workspace | None = None
+    workspace: ConvexWorkspace | None = None
 
 
 own = _Own()
 """For questions from scratch."""
 
 
-def own_workspace() -> Workspace:
+def own_workspace() -> ConvexWorkspace:
     """The workspace of this thread."""
     if own.workspace is None:
-        own.workspace = Workspace()
+        own.workspace = ConvexWorkspace()
     return own.workspace
 
 
 class ConvexSearch:
     """Queries on two hulls, for batches of poses (k, 4, 4); ``work`` makes them coherent if it is."""
 
-    def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "gjk", work: Workspace | None = None) -> None:
+    def __init__(self, a: ConvexHull, b: ConvexHull, method: str = "gjk", work: ConvexWorkspace | None = None) -> None:
         self.a, self.b = prepared(a, method), prepared(b, method)
         self._method = METHODS[method]
         self._work = work
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> Bools:
+        """Whether the hulls have a common point, for each pose."""
         answers = np.zeros(len(poses_a), dtype=np.bool_)
         self._ask(COLLIDES, poses_a, poses_b, answers.view(np.int8))
         return answers
 
     def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> Bools:
+        """Whether the hulls come within the clearance, for each pose."""
         answers = np.zeros(len(poses_a), dtype=np.bool_)
         self._ask(CLOSER_THAN, poses_a, poses_b, answers.view(np.int8), clearance=clearance)
         return answers
@@ -151,13 +153,13 @@ class ConvexSearch:
                 raise NotRigid
 
 
-def prepared(hull: ConvexHull, method: str) -> Handle:
+def prepared(hull: ConvexHull, method: str) -> HullHandle:
     """The handle of a hull with all that a method needs."""
-    handle = handle_of(hull)
+    handle = hull_handle_of(hull)
     return handle.need_cells() if method == "lin-canny" else handle
 
 
-def effort(work: Workspace) -> Effort:
+def effort(work: ConvexWorkspace) -> Effort:
     """What was done with a workspace so far."""
     from impinge.convex.features.feature_pair import STEPS as FEATURE_STEPS
 

@@ -83,7 +83,7 @@ FEATURES = 6
 """Columns of the closest features: kind, index and face for a, then for b."""
 
 
-class Work(NamedTuple):
+class ConvexTables(NamedTuple):
     """The arrays of a workspace, as kernels see them."""
 
     rows: Any
@@ -110,13 +110,13 @@ class Work(NamedTuple):
     """(n, 6) int32: and the features that carry these."""
 
 
-_COLUMNS = len(Work._fields)
+_COLUMNS = len(ConvexTables._fields)
 _ROOM = 256
-_QUEUE_AT = Work._fields.index("queue")
-_ASKED_AT = Work._fields.index("poses_a")
+_QUEUE_AT = ConvexTables._fields.index("queue")
+_ASKED_AT = ConvexTables._fields.index("poses_a")
 
 
-class Workspace:
+class ConvexWorkspace:
     """Mutable state of queries on two convex bodies: owns the arrays and knows their address."""
 
     __slots__ = (
@@ -151,7 +151,7 @@ class Workspace:
         self._asked: tuple[Any, ...] = ()
         if config.DISABLE_JIT:
             self.address: Any = self
-            self._header: Any = Work(*own, *single)
+            self._header: Any = ConvexTables(*own, *single)
         else:
             self._header = np.array([address_of(array) for array in own] + self._single, dtype=np.int64)
             self.address = address_of(self._header)
@@ -198,7 +198,7 @@ class Workspace:
     def _set(self, place: int, addresses: list[Any]) -> None:
         end = place + len(addresses)
         if config.DISABLE_JIT:
-            self._header = Work(*self._header[:place], *addresses, *self._header[end:])
+            self._header = ConvexTables(*self._header[:place], *addresses, *self._header[end:])
         else:
             self._header[place:end] = addresses
 
@@ -227,7 +227,7 @@ else:
         header = _header(address, _COLUMNS)
         orders = _header(header[4], _ORDERS)
         asked = orders[ASKED]
-        return Work(
+        return ConvexTables(
             _simplex(header[0], 4),
             _header(header[1], _COUNTERS),
             _doubles(header[2], _NUMBERS),

@@ -16,7 +16,7 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.arrays import Floats
-from impinge.incremental.hierarchy.hierarchy_handle import Handle
+from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle
 from impinge.kernels.jit import inlined
 from impinge.kernels.memory import address_of, table
 
@@ -73,7 +73,7 @@ _FEWEST = np.array([64, 1024, 1024, 1024])
 _OF_ONE_QUESTION = np.array([POSE, FOUND, BOX_TESTS, TRIANGLE_TESTS, EXCHANGES])
 
 
-class Work(NamedTuple):
+class SweepTables(NamedTuple):
     """The arrays of a memory, as kernels see them."""
 
     boxes_a: Any
@@ -114,8 +114,8 @@ class Work(NamedTuple):
     """or distances, points (k, 6) and faces (k, 2) int32."""
 
 
-_COLUMNS = len(Work._fields)
-_ASKED_AT = Work._fields.index("poses_a")
+_COLUMNS = len(SweepTables._fields)
+_ASKED_AT = SweepTables._fields.index("poses_a")
 
 
 class Results(NamedTuple):
@@ -141,7 +141,7 @@ def _room_for_results(count: int) -> Results:
 class Memory:
     """Owns the arrays and knows their address.  One thread uses it at a time."""
 
-    def __init__(self, a: Handle, b: Handle) -> None:
+    def __init__(self, a: HierarchyHandle, b: HierarchyHandle) -> None:
         self.counters = np.zeros(_COUNTERS, dtype=np.int64)
         self.numbers = np.zeros(_NUMBERS)
         self.counters[[PAIRS_ROOM, ITEMS_ROOM, FOUND_ROOM, STACK_ROOM]] = _FEWEST
@@ -246,7 +246,7 @@ class Memory:
     def address(self) -> Any:
         """Where kernels find the arrays."""
         if config.DISABLE_JIT:
-            return Work(*self._lasting, *self._asked)
+            return SweepTables(*self._lasting, *self._asked)
         if self._is_new:
             self._header[:_ASKED_AT] = [address_of(array) for array in self._lasting]
             self._is_new = False
@@ -290,13 +290,13 @@ else:
 
     @inlined
     def work_at(address):
-        """The tables of a memory, in the order of Work."""
+        """The tables of a memory, in the order of SweepTables."""
         header = _addresses(address, _COLUMNS + 4)
         nodes_a, entries_a = header[_COLUMNS], header[_COLUMNS + 1]
         nodes_b, entries_b = header[_COLUMNS + 2], header[_COLUMNS + 3]
         counters = _integers(header[14], _COUNTERS)
         asked = counters[ASKED]
-        return Work(
+        return SweepTables(
             _boxes(header[0], nodes_a + entries_a),
             _boxes(header[1], nodes_b + entries_b),
             _triangles(header[2], entries_a),

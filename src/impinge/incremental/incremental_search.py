@@ -33,7 +33,7 @@ from impinge.incremental.frame_memory import (
     Results,
 )
 from impinge.incremental.hierarchy.box_hierarchy import box_hierarchy
-from impinge.incremental.hierarchy.hierarchy_handle import Handle
+from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle
 from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.regions.dual_region import DualRegion
 from impinge.incremental.regions.penetration_region import PenetrationRegion
@@ -61,10 +61,12 @@ MOST_SUBSETS = 64
 """A polygon soup may have thousands, which say nothing; all faces are one then."""
 
 
-def handle_of(mesh: Mesh, options: Hierarchy | None = None) -> Handle:
+def hierarchy_handle_of(mesh: Mesh, options: Hierarchy | None = None) -> HierarchyHandle:
     """The hierarchy of a mesh over its hull features and concavities, for kernels; made once for each choice."""
     options = options or Hierarchy()
-    return mesh.memo(("incremental", options), lambda mesh: Handle(box_hierarchy(mesh, _subsets(mesh), options)))
+    return mesh.memo(
+        ("incremental", options), lambda mesh: HierarchyHandle(box_hierarchy(mesh, _subsets(mesh), options))
+    )
 
 
 def _subsets(mesh: Mesh) -> Sequence[Ints] | None:
@@ -80,7 +82,7 @@ class IncrementalSearch:
     interpenetrate; the search for contacts then keeps to the box around that, and first starts at features in it.
 
     >>> from impinge.lab.scenes.shapes import box
-    >>> cube, aside = handle_of(box(1, 1, 1)), np.eye(4)
+    >>> cube, aside = hierarchy_handle_of(box(1, 1, 1)), np.eye(4)
     >>> aside[0, 3] = 3.0
     >>> search = IncrementalSearch(cube, cube, Memory(cube, cube))
     >>> search.distance(np.eye(4)[None], aside[None])[0].tolist()
@@ -90,7 +92,9 @@ class IncrementalSearch:
     statistics: SweepStatistics
     """What the last question took."""
 
-    def __init__(self, a: Handle, b: Handle, memory: Memory | None = None, regions: Regions | None = None) -> None:
+    def __init__(
+        self, a: HierarchyHandle, b: HierarchyHandle, memory: Memory | None = None, regions: Regions | None = None
+    ) -> None:
         self._a = a
         self._b = b
         self._memory = memory
@@ -213,7 +217,7 @@ def _in_parts(memory: Memory, count: int) -> Iterator[None]:
         yield
 
 
-def _leaf_at(handle: Handle, vertex: Floats) -> int:
+def _leaf_at(handle: HierarchyHandle, vertex: Floats) -> int:
     """A leaf with a face at this vertex."""
     entry = (handle.hierarchy.triangles == vertex).all(axis=2).any(axis=1).argmax()
     return int(handle.hierarchy.parent[handle.nodes + entry])

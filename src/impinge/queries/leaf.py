@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, as_clearance, shown
 from impinge.bodies import require_triangles
-from impinge.bvh.search import handle_of, sorted_contacts
-from impinge.bvh.workspace import AT_ONCE, Results, Workspace
+from impinge.bvh.search import sorted_contacts, tree_handle_of
+from impinge.bvh.workspace import AT_ONCE, Results, TraversalWorkspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.batch import Batch
 
@@ -82,8 +82,8 @@ class LeafOperation:
             from impinge.bvh.own_leaf import compiled_leaf
 
             self._kernel = compiled_leaf(self.function)
-        one, other = handle_of(a), handle_of(b)
-        work = Workspace()
+        one, other = tree_handle_of(a), tree_handle_of(b)
+        work = TraversalWorkspace()
         work.begin(one.stack + other.stack)
         work.set_clearance(reach)
         work.ask(batch.poses_a, batch.poses_b, Results())

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from impinge.arrays import as_count, as_extent, shown
 from impinge.bodies import require_triangles
 from impinge.bvh.answers import UNFINISHED
-from impinge.bvh.search import Statistics, handle_of, sorted_contacts
-from impinge.bvh.workspace import BEST, FACE_A, FACE_B, FOUND, POINTS, Workspace
+from impinge.bvh.search import Statistics, sorted_contacts, tree_handle_of
+from impinge.bvh.workspace import BEST, FACE_A, FACE_B, FOUND, POINTS, TraversalWorkspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.batch import Batch
 from impinge.queries.contact_columns import common_points, constructed, contacts_of
@@ -76,9 +76,9 @@ class Traversal:
         self.done = False
         """Whether the question is answered."""
         self._meshes = a, b
-        self._a = handle_of(a)
-        self._b = handle_of(b)
-        self._work = Workspace()
+        self._a = tree_handle_of(a)
+        self._b = tree_handle_of(b)
+        self._work = TraversalWorkspace()
         self._work.begin(self._a.stack + self._b.stack)
         self._work.poses[0], self._work.poses[1] = batch.poses_a[0], batch.poses_b[0]
         self._work.numbers[BEST] = np.inf

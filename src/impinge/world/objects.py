@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from impinge.arrays import Bools, Floats
 from impinge.bodies import Body, hull_of
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
-from impinge.bvh.search import handle_of as tree_handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.pose import as_pose
 from impinge.kernels.memory import address_of

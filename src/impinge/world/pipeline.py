@@ -34,10 +34,9 @@ from impinge.world.frame import Frame, FrameStatistics
 from impinge.world.objects import Objects
 from impinge.world.pair_slots import PairSlots
 from impinge.world.stages.hull_choice import hulls_are_worth_it, learn
-from impinge.world.stages.hull_stage import NEAR, STILL_APART
+from impinge.world.stages.hull_stage import HULLS_NEAR, HULLS_STILL_APART
 from impinge.world.stages.narrow_stages import Asked, NarrowStages, Nearest
-from impinge.world.stages.red_stage import GREEN_GREEN, RED_GREEN, RED_RED
-from impinge.world.stages.red_stage import MEETING as FEATURES_MEET
+from impinge.world.stages.red_stage import FEATURES_MEET, GREEN_GREEN, RED_GREEN, RED_RED
 
 
 class Query(Enum):
@@ -190,11 +189,11 @@ class Pipeline:
         if len(where):
             some = asked.only(where)
             answers, found = self._stages.ask_hulls(query, some, self._slots)
-            near[where] = answers == NEAR
+            near[where] = answers == HULLS_NEAR
             nearest.put(where, found)
-            counts.apart_by_kept_planes = int(np.count_nonzero(answers == STILL_APART))
+            counts.apart_by_kept_planes = int(np.count_nonzero(answers == HULLS_STILL_APART))
             if self._choose_hulls:
-                learn(self._slots, some.slots, answers == STILL_APART)
+                learn(self._slots, some.slots, answers == HULLS_STILL_APART)
         counts.hull_pairs = len(where)
         counts.apart_by_hulls = int(np.count_nonzero(~near))
         clock.stage("hulls")

@@ -23,9 +23,9 @@ from impinge.bvh.pieces.hull_tree import BRANCHES, HullTree
 from impinge.bvh.pieces.pieces_search import PiecesSearch, coherent_workspace
 from impinge.convex.distance.gap_bound import gap_bound
 from impinge.convex.distance.support import pose_of
-from impinge.convex.hull.hull_handle import convex_body, handle_of
+from impinge.convex.hull.hull_handle import convex_body, hull_handle_of
 from impinge.convex.search import ConvexSearch
-from impinge.convex.workspace import Workspace, work_at
+from impinge.convex.workspace import ConvexWorkspace, work_at
 from impinge.kernels.jit import kernel
 from impinge.lab.scenes.poses import poses as make_poses
 from impinge.lab.scenes.poses import random_turns
@@ -219,10 +219,10 @@ def test_bound_is_below_the_distance_of_all_that_is_inside(seed: int, scale: flo
     pose_a, pose_b = poses(rng, 1, scale), poses(rng, 1, scale)
     pose_b[0, 0, 3] += away * scale
     hulls = [ConvexHull(cloud) for cloud in clouds]
-    work = Workspace()
+    work = ConvexWorkspace()
     nowhere = np.zeros(1)
     work.ask(pose_a, pose_b, np.zeros(1, dtype=np.int8), nowhere, np.zeros((1, 6)), np.zeros((1, 6), dtype=np.int32))
-    bound = _bound_of(handle_of(hulls[0]).address, handle_of(hulls[1]).address, work.address, np.inf)
+    bound = _bound_of(hull_handle_of(hulls[0]).address, hull_handle_of(hulls[1]).address, work.address, np.inf)
     distance = ConvexSearch(*hulls).distance(pose_a, pose_b)[0][0]
     assert 0.0 <= bound <= distance
     assert bound >= 0.8 * distance - 1e-12 * scale * (1.0 + away)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import impinge
-from impinge.bvh.search import handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.bvh.solids.ray_candidates import PosedTree
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.solids.cells import triangles_on_ray
@@ -30,7 +30,7 @@ _on_ray_compiled = _on_ray if jit.config.DISABLE_JIT else numba.njit(error_model
 
 def candidates(mesh: impinge.Mesh, pose: Floats, x: Floats, rounding: float = 0.0) -> set[bytes]:
     """The triangles near the ray from x, as bytes."""
-    handle = handle_of(mesh)
+    handle = tree_handle_of(mesh)
     found = _on_ray_compiled(handle.address, handle.stack, np.ascontiguousarray(pose), x, rounding)
     return {triangle.tobytes() for triangle in found}
 

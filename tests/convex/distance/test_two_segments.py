@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from impinge.convex.distance.two_segments import nearest_places
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.search import ConvexSearch, effort
-from impinge.convex.workspace import Workspace
+from impinge.convex.workspace import ConvexWorkspace
 from impinge.kernels.jit import kernel
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def test_one_step_of_gjk_proves_parallel_edges(method: str) -> None:
     poses = np.tile(np.eye(4), (65, 1, 1))
     poses[:, :3, 3] = np.column_stack([np.full((65, 2), 3.0), np.linspace(-3.9, 3.9, 65)])
     for coherent in (False, True):
-        work = Workspace(coherent=coherent)
+        work = ConvexWorkspace(coherent=coherent)
         values = ConvexSearch(box, box, method, work).distance(np.tile(np.eye(4), (65, 1, 1)), poses)[0]
         assert values == pytest.approx(np.sqrt(2.0))
         assert effort(work).corrected_walks == 0

@@ -26,7 +26,7 @@ from impinge.convex.features.lin_canny import lin_canny
 from impinge.convex.features.voronoi_cells import EDGE, FACE, VERTEX
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import feature_graph
-from impinge.convex.hull.hull_handle import body_cells, handle_of
+from impinge.convex.hull.hull_handle import body_cells, hull_handle_of
 from impinge.convex.search import ConvexSearch
 from impinge.kernels.jit import kernel
 from impinge.kernels.memory import address_of, table
@@ -61,7 +61,7 @@ def walk(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats, start: 
     pairs, outcomes = np.zeros((count, PAIR), dtype=np.int64), np.full(count, -1, dtype=np.int64)
     if start == "random":
         pairs = random_pairs(np.random.default_rng(count), a, b, count)
-    handles = handle_of(a).need_cells(), handle_of(b).need_cells()
+    handles = hull_handle_of(a).need_cells(), hull_handle_of(b).need_cells()
     where = address_of(poses_a), address_of(poses_b), count, address_of(pairs), address_of(outcomes)
     _probe(handles[0].address, handles[1].address, *where, start == "previous")
     return pairs, outcomes
@@ -320,7 +320,7 @@ def test_a_vertex_under_a_face_but_outside() -> None:
         poses(np.broadcast_to(np.eye(3), (4, 3, 3)), 0.0 * below),
         poses(np.broadcast_to(np.eye(3), (4, 3, 3)), below),
     )
-    handles = handle_of(wedge).need_cells(), handle_of(point).need_cells()
+    handles = hull_handle_of(wedge).need_cells(), hull_handle_of(point).need_cells()
     where = address_of(still), address_of(placed), 4, address_of(pairs), address_of(outcomes)
     _probe(handles[0].address, handles[1].address, *where, False)
     assert outcomes.tolist() == [NEAREST, NEAREST, NEAREST, PENETRATING]

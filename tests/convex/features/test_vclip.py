@@ -26,7 +26,7 @@ from impinge.convex.features.vclip import vclip
 from impinge.convex.features.voronoi_cells import EDGE, FACE, VERTEX
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import FeatureGraph, feature_graph
-from impinge.convex.hull.hull_handle import Handle, body_features, handle_of
+from impinge.convex.hull.hull_handle import HullHandle, body_features, hull_handle_of
 from impinge.convex.search import ConvexSearch
 from impinge.kernels.jit import kernel
 from impinge.kernels.memory import address_of, table
@@ -62,7 +62,7 @@ def _probe(address_a, address_b, address_poses_a, address_poses_b, count, addres
 class Body(NamedTuple):
     hull: ConvexHull
     graph: FeatureGraph
-    handle: Handle
+    handle: HullHandle
     corners: NDArray[np.int32]
     """(f, most) the corners of the faces, the last one repeated."""
 
@@ -72,7 +72,7 @@ def body(points: Any) -> Body:
     faces = hull.faces
     most = max((len(face) for face in faces), default=1)
     corners = np.array([[*face, *face[-1:].repeat(most - len(face))] for face in faces], dtype=np.int32)
-    return Body(hull, feature_graph(hull), handle_of(hull), corners.reshape(-1, most))
+    return Body(hull, feature_graph(hull), hull_handle_of(hull), corners.reshape(-1, most))
 
 
 class Walks(NamedTuple):

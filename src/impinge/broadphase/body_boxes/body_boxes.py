@@ -14,7 +14,7 @@ from impinge.bodies import Body, hull_of, require_body
 from impinge.broadphase.body_boxes.box_axes import as_axes, axis_rows
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.hull.hull_handle import handle_of, radius_of
+from impinge.convex.hull.hull_handle import hull_handle_of, radius_of
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.pose import as_pose
 from impinge.kernels.memory import address_of
@@ -110,7 +110,7 @@ class _TightFill:
         from impinge.broadphase.body_boxes.tight_boxes import FEW, UNKNOWN, tight_boxes
 
         self._kernel: Any = tight_boxes
-        self._handles = [handle_of(hull_of(body)) for body in bodies]  # addresses are valid as long as they live
+        self._handles = [hull_handle_of(hull_of(body)) for body in bodies]  # addresses are valid as long as they live
         addresses = [handle.address for handle in self._handles]
         self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
         self._with_others = np.array([_has_other_vertices(body) for body in bodies], dtype=np.bool_)

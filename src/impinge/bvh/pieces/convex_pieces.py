@@ -37,7 +37,7 @@ class ConvexPieces(Memo):
     pieces: tuple[ConvexHull, ...]
     """In the order given; ``Distance.face_a`` names one of them by its place."""
 
-    def __new__(cls, pieces: ConvexPieces | Iterable[ConvexHull | Mesh | ArrayLike]) -> ConvexPieces:
+    def __new__(cls, pieces: ConvexPieces | Iterable[ConvexHull | Mesh | ArrayLike]) -> ConvexPieces:  # noqa: D102 - see the class
         if isinstance(pieces, ConvexPieces):
             return pieces
         if isinstance(pieces, Mesh | ConvexHull | str) or not isinstance(pieces, Iterable):

@@ -21,7 +21,7 @@ from impinge.bvh.layout import EMPTY, WIDTH
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.bvh.workspace import BEST_FIRST
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.hull.hull_handle import handle_of as convex_handle_of
+from impinge.convex.hull.hull_handle import hull_handle_of
 from impinge.kernels.jit import inlined
 from impinge.kernels.memory import address_of, table
 
@@ -103,14 +103,14 @@ class PiecesBody(NamedTuple):
     """Not used: bounds have a unit of their own in every pose."""
 
 
-class Handle:
+class PieceTreeHandle:
     """The header of a tree of hulls, and what must stay alive as long as its address is used."""
 
     __slots__ = ("_header", "_keep", "address", "room", "stack")
 
     def __init__(self, tree: HullTree) -> None:
-        handles = [None if hull is None else convex_handle_of(hull) for hull in tree.hulls]
-        pieces = [convex_handle_of(piece) for piece in tree.pieces]
+        handles = [None if hull is None else hull_handle_of(hull) for hull in tree.hulls]
+        pieces = [hull_handle_of(piece) for piece in tree.pieces]
         self.room = max(len(hull.vertices) for hull in tree.hulls if hull is not None)
         # As in bvh.tree_handle: at most eight pairs a level, and half of what opening best first may leave.
         self.stack = WIDTH * (tree.depth + 1) + WIDTH * BEST_FIRST // 2
@@ -136,11 +136,11 @@ def _addresses(handles: list[Any]) -> NDArray[np.int64]:
 HANDLE = "hull tree handle"
 
 
-def handle_of(body: ConvexPieces | ConvexHull) -> Handle:
+def piece_tree_handle_of(body: ConvexPieces | ConvexHull) -> PieceTreeHandle:
     """The tree of a body, ready for kernels, made once; a hull is one piece."""
     if isinstance(body, ConvexHull):
-        return body.memo(HANDLE, lambda hull: Handle(HullTree((hull,))))
-    return body.memo(HANDLE, lambda pieces: Handle(HullTree(pieces.pieces)))
+        return body.memo(HANDLE, lambda hull: PieceTreeHandle(HullTree((hull,))))
+    return body.memo(HANDLE, lambda pieces: PieceTreeHandle(HullTree(pieces.pieces)))
 
 
 if config.DISABLE_JIT:

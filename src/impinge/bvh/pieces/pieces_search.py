@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from impinge.arrays import Bools, Floats
 from impinge.bvh import search as tree_search
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
-from impinge.bvh.pieces.hull_tree import handle_of
+from impinge.bvh.pieces.hull_tree import piece_tree_handle_of
 from impinge.bvh.pieces.pieces_kernels import ask_all
 from impinge.bvh.search import Statistics
-from impinge.bvh.workspace import AT_ONCE, Results
-from impinge.bvh.workspace import Workspace as TreeWorkspace
+from impinge.bvh.workspace import AT_ONCE, Results, TraversalWorkspace
 from impinge.convex import search as convex_search
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, FEATURES, GJK, LIMIT
-from impinge.convex.workspace import Workspace as ConvexWorkspace
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, FEATURES, GJK, LIMIT, ConvexWorkspace
 from impinge.kernels.interruptible import in_parts
 
 _FIRST_POSES = 64
@@ -28,13 +26,13 @@ _FIRST_POSES = 64
 class PiecesWorkspace(NamedTuple):
     """Mutable state of queries on pieces: a workspace of the traversal, and one of GJK for pairs of hulls."""
 
-    tree: TreeWorkspace
+    tree: TraversalWorkspace
     convex: ConvexWorkspace
 
 
 def coherent_workspace() -> PiecesWorkspace:
     """One that remembers the last pieces.  They are asked first: no front is kept, the smallest there is will do."""
-    return PiecesWorkspace(TreeWorkspace(front=1), ConvexWorkspace())
+    return PiecesWorkspace(TraversalWorkspace(front=1), ConvexWorkspace())
 
 
 class PiecesSearch:
@@ -46,7 +44,7 @@ class PiecesSearch:
     def __init__(
         self, a: ConvexPieces | ConvexHull, b: ConvexPieces | ConvexHull, work: PiecesWorkspace | None = None
     ) -> None:
-        self._a, self._b = handle_of(a), handle_of(b)
+        self._a, self._b = piece_tree_handle_of(a), piece_tree_handle_of(b)
         self._work = work
         self.statistics = Statistics(0, 0, 0)
 

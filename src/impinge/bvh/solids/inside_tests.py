@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.bvh.search import handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.kernels.interruptible import in_parts
 from impinge.mesh.mesh import Mesh
 
@@ -20,7 +20,7 @@ class TreeSolids:
 
     def __init__(self, a: Mesh, b: Mesh) -> None:
         self._meshes = (a, b)
-        self._handles = (handle_of(a), handle_of(b))
+        self._handles = (tree_handle_of(a), tree_handle_of(b))
 
     def pieces_inside(
         self, side: int, faces: NDArray[np.int64], poses_a: Floats, poses_b: Floats, free: Bools

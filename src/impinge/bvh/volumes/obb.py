@@ -58,6 +58,7 @@ class OBBTree(Tree):
         self._fill(frame, order, child, depth, volumes, {"fit": fit, "split": split})
 
     def validate(self) -> None:
+        """Check the structure, the axes of all boxes, and that each holds what is below it."""
         from impinge.bvh.volumes.oriented_boxes import ORTHONORMAL
 
         super().validate()

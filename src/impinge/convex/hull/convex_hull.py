@@ -85,7 +85,7 @@ class ConvexHull(Memo):
     red_faces: Bools
     """(f,) faces that the surface of the model covers."""
 
-    def __new__(cls, body: Mesh | ConvexHull | ArrayLike) -> ConvexHull:
+    def __new__(cls, body: Mesh | ConvexHull | ArrayLike) -> ConvexHull:  # noqa: D102 - see the class
         if isinstance(body, ConvexHull):
             return body
         if isinstance(body, Mesh):

@@ -101,7 +101,7 @@ _HEADER = _CELLS_AT + 5
 _serials = itertools.count()
 
 
-class Handle:
+class HullHandle:
     """The header of a convex body, and what must stay alive as long as its address is used."""
 
     __slots__ = ("_header", "_hull", "_keep", "address", "cells", "convex", "features", "kernel", "serial", "size")
@@ -134,7 +134,7 @@ class Handle:
         if not config.DISABLE_JIT:
             self._header[place : place + len(arrays)] = [address_of(array) for array in arrays]
 
-    def need_cells(self) -> Handle:
+    def need_cells(self) -> HullHandle:
         """With Voronoi cells."""
         if self.cells is None:
             self._find_cells()
@@ -152,9 +152,9 @@ class Handle:
         self.cells = BodyCells(*shared, *columns, cells.first_edge, cells.inside_shift, graph.centre)
 
 
-def handle_of(hull: ConvexHull) -> Handle:
+def hull_handle_of(hull: ConvexHull) -> HullHandle:
     """The handle of a hull, made once."""
-    return hull.memo(HANDLE, Handle)
+    return hull.memo(HANDLE, HullHandle)
 
 
 HANDLE = "convex handle"

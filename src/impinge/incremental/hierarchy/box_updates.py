@@ -24,7 +24,7 @@ from impinge.arrays import Floats
 from impinge.convex.distance.support import pose_of
 from impinge.geometry.pose import as_pose
 from impinge.geometry.posing import posed_along
-from impinge.incremental.hierarchy.hierarchy_handle import Handle, box_body
+from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle, box_body
 from impinge.incremental.hierarchy.options import UPDATES
 from impinge.kernels.jit import inlined, inner, kernel
 from impinge.kernels.memory import address_of, table
@@ -231,7 +231,7 @@ def boxes_of_all_items(address, pose, boxes, triangles, opened):
         open_node(posed, node)
 
 
-def world_boxes(handle: Handle, pose: ArrayLike | None = None) -> Floats:
+def world_boxes(handle: HierarchyHandle, pose: ArrayLike | None = None) -> Floats:
     """(n + m, 2, 3) the boxes of all nodes and entries of a hierarchy in a pose."""
     checked = np.ascontiguousarray(as_pose(pose)[None])
     boxes, triangles = np.empty((handle.nodes + handle.entries, 6)), np.empty((handle.entries, 3, 3))

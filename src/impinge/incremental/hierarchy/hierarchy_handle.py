@@ -42,7 +42,7 @@ _NUMBERS_AT = _SIZES_AT + 6
 _HEADER = _NUMBERS_AT + 1
 
 
-class Handle:
+class HierarchyHandle:
     """The header of a hierarchy, and what must stay alive as long as its address is used."""
 
     __slots__ = ("_header", "_keep", "address", "entries", "face_count", "hierarchy", "nodes", "widest")

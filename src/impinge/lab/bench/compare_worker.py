@@ -26,8 +26,8 @@ Work = Callable[[], object]
 Make = Callable[[], Work]
 """Makes what a row needs, and returns what is timed."""
 
-_CHUNKS = 5
-"""A timing is the best of so many parts: a short disturbance spoils one of them."""
+_CHUNKS = 30
+"""A timing is the best of so many parts, of some 2 ms each: a disturbance spoils only those that it meets."""
 _FEW = 8
 """Poses of a row of single calls."""
 _PATH = 32

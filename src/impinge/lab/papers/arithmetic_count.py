@@ -31,8 +31,8 @@ from impinge.convex.distance.support import pose_of
 from impinge.convex.features.feature_pair import placements
 from impinge.convex.features.vclip import vclip
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.hull.hull_handle import handle_of
-from impinge.convex.workspace import COUNT, DISTANCE, GJK, METHOD, QUESTION, VCLIP, Workspace
+from impinge.convex.hull.hull_handle import hull_handle_of
+from impinge.convex.workspace import COUNT, DISTANCE, GJK, METHOD, QUESTION, VCLIP, ConvexWorkspace
 from impinge.lab.papers import coherence, counted_floats
 from impinge.lab.papers.counted_floats import CountingMath, Tally, counted
 from impinge.lab.scenes.polytopes import ellipsoid, icosphere, random_directions
@@ -84,7 +84,7 @@ class Counter:
 
 
 def _counting_body(hull: ConvexHull) -> Any:
-    handle = handle_of(hull)
+    handle = hull_handle_of(hull)
     features = handle.features._replace(**{name: counted(column) for name, column in handle.features._asdict().items()})
     convex = handle.convex._replace(
         vertices=counted(hull.vertices), radius=counted_floats.CountedFloat(handle.convex.radius)
@@ -93,7 +93,7 @@ def _counting_body(hull: ConvexHull) -> Any:
 
 
 def _counting_work(method: int, vertices: int) -> Any:
-    space = Workspace(coherent=True)
+    space = ConvexWorkspace(coherent=True)
     space.need_room(vertices)
     space.orders[[QUESTION, METHOD]] = DISTANCE, method
     space.counters[COUNT] = 1

@@ -21,10 +21,10 @@ from rich.table import Table
 import impinge
 from impinge.arrays import Floats
 from impinge.bvh.search import search_of
-from impinge.bvh.workspace import Workspace
+from impinge.bvh.workspace import TraversalWorkspace
 from impinge.incremental.frame_memory import Memory
 from impinge.incremental.hierarchy.options import Hierarchy
-from impinge.incremental.incremental_search import IncrementalSearch, handle_of
+from impinge.incremental.incremental_search import IncrementalSearch, hierarchy_handle_of
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import chain as scene
@@ -62,14 +62,14 @@ class Tree:
 
 def _sweeping(options: Hierarchy) -> Callable[[Mesh], PairSearch]:
     def search(ring: Mesh) -> PairSearch:
-        handle = handle_of(ring, options)
+        handle = hierarchy_handle_of(ring, options)
         return IncrementalSearch(handle, handle, Memory(handle, handle))
 
     return search
 
 
 def _oriented_boxes(ring: Mesh) -> PairSearch:
-    return search_of(ring, ring, Workspace(front=1 << 16))
+    return search_of(ring, ring, TraversalWorkspace(front=1 << 16))
 
 
 NONE, OCTREE, VARIANT, OURS = "none", "octree", "octree variant", "oriented boxes (obb)"

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from impinge.arrays import Bools, Floats
 from impinge.bvh.answers import APART, MEETING, NO_ROOM, UNFINISHED
 from impinge.bvh.search import OBB_HANDLE, Statistics, TreeSearch, own, search_of, sorted_contacts, to_its_end
-from impinge.bvh.tree_handle import Handle
-from impinge.bvh.workspace import AT_ONCE, Workspace
+from impinge.bvh.tree_handle import TreeHandle
+from impinge.bvh.workspace import AT_ONCE, TraversalWorkspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.contact_columns import common_points, constructed, contacts_of
 from impinge.queries.method import DistanceColumns
@@ -32,7 +32,7 @@ _NO = np.False_
 _FIRST_POSE = np.zeros(1, dtype=np.intp)
 _SURFACES_APART = np.ones(1, dtype=np.bool_)
 
-_Ready = tuple[Handle, Handle, Workspace]
+_Ready = tuple[TreeHandle, TreeHandle, TraversalWorkspace]
 
 
 class BVH(SurfaceMethod):
@@ -44,7 +44,7 @@ class BVH(SurfaceMethod):
 
     @classmethod
     def new_memory(cls, a: Mesh, b: Mesh) -> TreeSearch:
-        work = Workspace(front=_FRONT)
+        work = TraversalWorkspace(front=_FRONT)
         work.allow(AT_ONCE)
         return search_of(a, b, work)
 
@@ -177,7 +177,7 @@ def _ask(
     return answer
 
 
-def _are_nested(a: Mesh, b: Mesh, work: Workspace) -> np.bool_:
+def _are_nested(a: Mesh, b: Mesh, work: TraversalWorkspace) -> np.bool_:
     """Whether one body is inside the other, in the poses of the workspace, where their surfaces are apart."""
     if not (a.solid or b.solid):
         return _NO

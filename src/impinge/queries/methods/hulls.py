@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from impinge.arrays import Bools, Floats
 from impinge.bvh.search import Statistics
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.hull.hull_handle import HANDLE, Handle
+from impinge.convex.hull.hull_handle import HANDLE, HullHandle
 from impinge.convex.search import METHODS, ConvexSearch, Effort, effort, own
-from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, LIMIT, Workspace
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, LIMIT, ConvexWorkspace
 from impinge.queries.method import DistanceColumns, Method, PenetrationColumns
 from impinge.queries.single_pose import single_poses
 from impinge.results import Distance
@@ -46,16 +46,16 @@ class _Hulls(Method):
     checks_poses = True  # numpy takes longer to do that than the kernel to answer
     name: ClassVar[str]
 
-    def __init__(self, a: ConvexHull, b: ConvexHull, memory: Workspace | None = None) -> None:
+    def __init__(self, a: ConvexHull, b: ConvexHull, memory: ConvexWorkspace | None = None) -> None:
         super().__init__(a, b)
         self._work = memory
 
     @classmethod
-    def new_memory(cls, a: ConvexHull, b: ConvexHull) -> Workspace:
-        return Workspace(coherent=True)
+    def new_memory(cls, a: ConvexHull, b: ConvexHull) -> ConvexWorkspace:
+        return ConvexWorkspace(coherent=True)
 
     @staticmethod
-    def statistics(memory: Workspace) -> HullStatistics:
+    def statistics(memory: ConvexWorkspace) -> HullStatistics:
         return HullStatistics(0, 0, 0, effort(memory))
 
     @classmethod
@@ -71,7 +71,12 @@ class _Hulls(Method):
 
     @classmethod
     def collides_once(
-        cls, a: ConvexHull, b: ConvexHull, memory: Workspace | None, pose_a: ArrayLike | None, pose_b: ArrayLike | None
+        cls,
+        a: ConvexHull,
+        b: ConvexHull,
+        memory: ConvexWorkspace | None,
+        pose_a: ArrayLike | None,
+        pose_b: ArrayLike | None,
     ) -> np.bool_ | None:
         work = memory or own.workspace
         if work and (answer := cls._ask(work, COLLIDES, a, b, pose_a, pose_b)) < 0:
@@ -83,7 +88,7 @@ class _Hulls(Method):
         cls,
         a: ConvexHull,
         b: ConvexHull,
-        memory: Workspace | None,
+        memory: ConvexWorkspace | None,
         clearance: float,
         pose_a: ArrayLike | None,
         pose_b: ArrayLike | None,
@@ -95,7 +100,12 @@ class _Hulls(Method):
 
     @classmethod
     def distance_once(
-        cls, a: ConvexHull, b: ConvexHull, memory: Workspace | None, pose_a: ArrayLike | None, pose_b: ArrayLike | None
+        cls,
+        a: ConvexHull,
+        b: ConvexHull,
+        memory: ConvexWorkspace | None,
+        pose_a: ArrayLike | None,
+        pose_b: ArrayLike | None,
     ) -> Distance | None:
         work = memory or own.workspace
         if work and cls._ask(work, DISTANCE, a, b, pose_a, pose_b) < 0:
@@ -105,7 +115,7 @@ class _Hulls(Method):
     @classmethod
     def _ask(
         cls,
-        work: Workspace,
+        work: ConvexWorkspace,
         query: int,
         a: ConvexHull,
         b: ConvexHull,
@@ -135,7 +145,7 @@ class _Hulls(Method):
         return answer
 
     @classmethod
-    def _is_ready(cls, one: Handle, other: Handle, query: int) -> bool:
+    def _is_ready(cls, one: HullHandle, other: HullHandle, query: int) -> bool:
         """Whether both hulls have what the algorithm needs."""
         if cls._algorithm(query, one.size, other.size) == "lin-canny":
             return one.cells is not None and other.cells is not None

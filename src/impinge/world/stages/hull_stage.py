@@ -39,7 +39,7 @@ _ERROR = 40.0 * UNIT_ROUNDOFF
 _UNDERFLOW = 2.0**-1000
 
 # Answers.
-APART, NEAR, STILL_APART = 0, 1, 2
+HULLS_APART, HULLS_NEAR, HULLS_STILL_APART = 0, 1, 2
 """The last one by the plane that was kept."""
 
 _KEPT_COUNTERS = HAS_PLANE + 1
@@ -115,9 +115,9 @@ def hull_stage(
 ):  # fmt: skip
     """Ask ``closest``, given by its address, about all pairs of objects.
 
-    The answer is NEAR (no farther apart than the clearance, or meeting), APART or STILL_APART.
+    The answer is HULLS_NEAR (no farther apart than the clearance, or meeting), HULLS_APART or HULLS_STILL_APART.
     Of two convex bodies it is the exact one, with distance, points and features where these are asked for;
-    of others NEAR means that nothing is known.
+    of others HULLS_NEAR means that nothing is known.
     """
     pairs, slots, clearances = _pairs(pairs, count), _numbers(slots, count), _doubles(clearances, count)
     hulls, convex, poses = _addresses(hulls, objects), _flags(convex, objects), _poses(poses, objects)
@@ -139,8 +139,8 @@ def hull_stage(
         work.orders[QUESTION] = asked
         work.numbers[LIMIT] = limit
         answers[i] = -1 - call_kernel(closest, hulls[a], hulls[b], work_address)
-        if answers[i] == APART and _same_plane(work, kept, planes, slot):
-            answers[i] = STILL_APART
+        if answers[i] == HULLS_APART and _same_plane(work, kept, planes, slot):
+            answers[i] = HULLS_STILL_APART
         _keep(work, kept, planes, slot)
         if asked == DISTANCE:
             values[i] = work.values[0]

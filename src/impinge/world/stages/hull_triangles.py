@@ -13,7 +13,7 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.arrays import Ints
-from impinge.bvh.search import handle_of as tree_handle_of
+from impinge.bvh.search import tree_handle_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import feature_graph
 from impinge.geometry.exact.integers import collinear

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from impinge.arrays import Bools, Floats
 from impinge.broadphase.body_boxes.box_axes import OUTWARD, UNDERFLOW
 from impinge.bvh.contact_keys import decoded_contacts
-from impinge.bvh.workspace import COHERENT, FOR_EVER, PAUSE
-from impinge.bvh.workspace import Workspace as TreeWorkspace
+from impinge.bvh.workspace import COHERENT, FOR_EVER, PAUSE, TraversalWorkspace
 from impinge.convex.search import METHODS, prepared
-from impinge.convex.workspace import FEATURES
-from impinge.convex.workspace import Workspace as ConvexWorkspace
+from impinge.convex.workspace import FEATURES, ConvexWorkspace
 from impinge.kernels.jit import address_of_kernel
 from impinge.kernels.memory import address_of
 from impinge.queries.contact_columns import NO_CONTACTS, common_points, constructed
@@ -82,7 +80,7 @@ class NarrowStages:
         self._hull_method = "gjk" if hull_method in (None, "auto") else hull_method
         self._only_convex = hull_method is None
         self._convex = ConvexWorkspace(coherent=True)
-        self._trees = TreeWorkspace()
+        self._trees = TraversalWorkspace()
 
     def prepare(self, objects: Objects) -> None:
         """After objects came or went."""

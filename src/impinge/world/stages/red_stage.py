@@ -24,7 +24,7 @@ from impinge.world.stages.hull_stage import KEPT_NUMBERS, PAIR_AT
 from impinge.world.stages.tree_stage import WITNESS_NUMBERS
 
 GREEN_GREEN, RED_GREEN, RED_RED = 0, 1, 2
-MEETING = 3
+FEATURES_MEET = 3
 """Two red features, and triangles on them meet."""
 
 _addresses = table(np.int64)
@@ -66,7 +66,7 @@ def _list_of(lists, kind, feature):
 
 @kernel
 def red_stage(count, objects, room, pairs, slots, lists, trees, poses, kept, witnesses, answers):
-    """What kinds of features each pair of hulls overlaps with; MEETING where triangles on red ones do.
+    """What kinds of features each pair of hulls overlaps with; FEATURES_MEET where triangles on red ones do.
 
     Triangles that meet become the witness of their pair.
     """
@@ -87,11 +87,11 @@ def red_stage(count, objects, room, pairs, slots, lists, trees, poses, kept, wit
             for place_b in range(first_b, end_b):
                 triangle_b = posed_triangle(poses, b, body_b, lists_b.places[place_b])
                 if contact_kind(triangle_a, triangle_b) != DISJOINT:
-                    answers[i] = MEETING
+                    answers[i] = FEATURES_MEET
                     witnesses[slot, 0] = 1
                     witnesses[slot, 1] = lists_a.places[place_a]
                     witnesses[slot, 2] = lists_b.places[place_b]
                     break
-            if answers[i] == MEETING:
+            if answers[i] == FEATURES_MEET:
                 break
     return count
