@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from impinge.lab.scenes.engine_bay import CLEARANCE, PLANTED, engine_bay
 
 from impinge.apps import clash
 from impinge.apps.clash import Finding, FindingKind
 from impinge.apps.clash import check as check_assembly
+from impinge.apps.demo.engine_bay import CLEARANCE, PLANTED, engine_bay
 from impinge.lab.scenes.shapes import blocks, box
 from impinge.mesh.assembly import Assembly, Part
 from impinge.mesh.mesh import Mesh

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from impinge.lab.scenes.engine_bay import CLEARANCE, engine_bay
 from PIL import Image
 
 from impinge.apps import report as report_module
 from impinge.apps.clash import ClashCheck, Finding, FindingKind, check
+from impinge.apps.demo.engine_bay import CLEARANCE, engine_bay
 from impinge.apps.picture import SIGNAL, finding_picture
 from impinge.apps.report import report, write_report
 from impinge.apps.scene import Scene

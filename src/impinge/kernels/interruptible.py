@@ -16,7 +16,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 _SECONDS = 0.05
-"""What one part should take: soon enough for a user who waits, and ten thousand times as long as a call."""
+"""What one part should take: soon enough for Ctrl-C, and ten thousand times as long as a call."""
 
 _GROWTH = 8
 """How much larger than the last a part may be: rows that come next may take longer."""
