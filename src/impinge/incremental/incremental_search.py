@@ -81,8 +81,8 @@ class IncrementalSearch:
     call begins anew (but the poses of one call follow each other).  ``regions`` find where the hulls of the bodies
     interpenetrate; the search for contacts then keeps to the box around that, and first starts at features in it.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> cube, aside = hierarchy_handle_of(box(1, 1, 1)), np.eye(4)
+    >>> from impinge import shapes
+    >>> cube, aside = hierarchy_handle_of(shapes.box(1, 1, 1)), np.eye(4)
     >>> aside[0, 3] = 3.0
     >>> search = IncrementalSearch(cube, cube, Memory(cube, cube))
     >>> search.distance(np.eye(4)[None], aside[None])[0].tolist()

@@ -26,9 +26,22 @@ class ConvexPieces(Memo):
     Pieces may overlap, touch or lie apart, and may be flat, segments or points.  A mesh that is not convex is refused:
     its hull would be another body.
 
+    Parameters
+    ----------
+    pieces : iterable of ConvexHull, Mesh or array_like, shape (n, 3)
+        The pieces; a body of pieces is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        There are no pieces, or one of them is not convex.
+
+    Examples
+    --------
+    >>> import impinge
     >>> upright = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 3)]
     >>> foot = [[x, y, z] for x in (1, 3) for y in (0, 1) for z in (0, 1)]
-    >>> ConvexPieces([upright, foot])
+    >>> impinge.ConvexPieces([upright, foot])
     ConvexPieces(2 pieces, 16 vertices)
     """
 
@@ -37,7 +50,7 @@ class ConvexPieces(Memo):
     pieces: tuple[ConvexHull, ...]
     """In the order given; ``Distance.face_a`` names one of them by its place."""
 
-    def __new__(cls, pieces: ConvexPieces | Iterable[ConvexHull | Mesh | ArrayLike]) -> ConvexPieces:  # noqa: D102 - see the class
+    def __new__(cls, pieces: ConvexPieces | Iterable[ConvexHull | Mesh | ArrayLike]) -> ConvexPieces:  # noqa: D102
         if isinstance(pieces, ConvexPieces):
             return pieces
         if isinstance(pieces, Mesh | ConvexHull | str) or not isinstance(pieces, Iterable):

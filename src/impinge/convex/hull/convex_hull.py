@@ -54,10 +54,25 @@ from impinge.mesh.mesh import Mesh
 class ConvexHull(Memo):
     """The convex hull of a mesh (of the vertices that its faces use) or of an (n, 3) array of points; a solid.
 
-    >>> cube = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5, 0.5, 1.0]])
+    Exact in the given coordinates: coplanar facets are one face, and every lower-dimensional case is a legal hull.
+
+    Parameters
+    ----------
+    body : Mesh, ConvexHull or array_like, shape (n, 3)
+        What it holds; a hull is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        There are no points, or a coordinate is not finite or out of range.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5, 0.5, 1.0]])
     >>> cube
     ConvexHull(8 vertices, 12 edges, 6 faces)
-    >>> cube.faces[0].tolist(), ConvexHull([[1, 2, 3], [1, 2, 3]])
+    >>> cube.faces[0].tolist(), impinge.ConvexHull([[1, 2, 3], [1, 2, 3]])
     ([0, 1, 3, 2], ConvexHull(a point))
     """
 
@@ -85,7 +100,7 @@ class ConvexHull(Memo):
     red_faces: Bools
     """(f,) faces that the surface of the model covers."""
 
-    def __new__(cls, body: Mesh | ConvexHull | ArrayLike) -> ConvexHull:  # noqa: D102 - see the class
+    def __new__(cls, body: Mesh | ConvexHull | ArrayLike) -> ConvexHull:  # noqa: D102
         if isinstance(body, ConvexHull):
             return body
         if isinstance(body, Mesh):

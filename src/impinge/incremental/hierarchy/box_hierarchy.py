@@ -73,8 +73,8 @@ class _Cell(NamedTuple):
 def box_hierarchy(mesh: Mesh, subsets: Sequence[Ints] | None = None, options: Hierarchy | None = None) -> BoxHierarchy:
     """The hierarchy over subsets of the faces of a mesh, which together must be all of them, each once.
 
-    >>> from impinge.lab.scenes.shapes import box
-    >>> box_hierarchy(box(1, 1, 1), options=Hierarchy(levels=1, threshold=1))
+    >>> from impinge import shapes
+    >>> box_hierarchy(shapes.box(1, 1, 1), options=Hierarchy(levels=1, threshold=1))
     BoxHierarchy(5 boxes, 12 entries, 12 faces)
     """
     options = options or Hierarchy()

@@ -93,8 +93,8 @@ def solid_features(mesh: Mesh, caps: Method = "subtraction") -> SolidFeatures:
     ``caps`` chooses how caps are found: by ``"subtraction"`` of polygons or by ``"triangulation"`` of the boundary
     vertices.  Both cover the same.
 
-    >>> from impinge.lab.scenes.hollows import channel
-    >>> solid_features(channel())
+    >>> from impinge import shapes
+    >>> solid_features(shapes.prism([(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)], 4))  # a channel
     SolidFeatures(1 hull subsets, 1 concavities, 1 boundary loops, 3 caps)
     """
     if caps not in ("subtraction", "triangulation"):
