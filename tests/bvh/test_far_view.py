@@ -285,7 +285,7 @@ def same_as_brute_force(a: Mesh, b: Mesh, make: Callable[[Mesh], Tree], poses_a:
     search = TreeSearch(make(a), make(b))
     method = BruteForce(a, b)
     values, points, faces = search.distance(poses_a, poses_b)
-    expected, expected_points, expected_faces = method.nearest_pairs(poses_a, poses_b)
+    expected, expected_points, expected_faces, _ = method.nearest_pairs(poses_a, poses_b)
     assert np.array_equal(values, expected)
     is_apart = values > 0.0
     assert np.array_equal(faces[is_apart], expected_faces[is_apart])

@@ -92,7 +92,7 @@ def check(search: TreeSearch, a: Mesh, b: Mesh, poses_a: Floats, poses_b: Floats
     assert search.statistics.contacts == len(pairs)
     assert np.array_equal(search.collides(poses_a, poses_b) == MEETING, meeting)
     values, points, faces = search.distance(poses_a, poses_b)
-    expected, expected_points, expected_faces = brute.nearest_pairs(poses_a, poses_b)
+    expected, expected_points, expected_faces, _ = brute.nearest_pairs(poses_a, poses_b)
     assert values.tobytes() == expected.tobytes()
     apart = values > 0.0
     assert np.array_equal(apart, ~meeting)

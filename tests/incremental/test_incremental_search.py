@@ -43,7 +43,7 @@ def check(search: IncrementalSearch, brute: BruteForce, pose_a: Floats, pose_b: 
     assert np.array_equal(search.contact_pairs(*poses), expected)
     assert (search.collides(*poses)[0] == MEETING) == (len(expected) > 0)
     value, points, faces = search.distance(*poses)
-    true_value, true_points, true_faces = brute.nearest_pairs(*poses)
+    true_value, true_points, true_faces, _ = brute.nearest_pairs(*poses)
     assert np.array_equal(value, true_value)
     assert np.array_equal(faces, true_faces)
     if value > 0.0:
