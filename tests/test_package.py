@@ -27,6 +27,7 @@ def modules_after(statement: str) -> set[str]:
     [
         "import impinge",
         "import impinge; impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])",
+        "import impinge; impinge.shapes.prism([[0, 0], [3, 0], [0, 4]], 1)",
         "import impinge.mesh.mesh, impinge.geometry.pose, impinge.results, impinge.mesh.assembly",
     ],
 )
