@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,18 +18,10 @@ from impinge.world.frame import Frame
 from impinge.world.objects import Instance, Objects
 from impinge.world.one_user import OneUser
 from impinge.world.pipeline import Query
+from impinge.world.state import WorldState
 from impinge.world.tracker import Tracker
 
 _QUERIES = {query.value: query for query in Query}
-
-
-class _State(NamedTuple):
-    """All that makes up a world.  Other objects or groups make another state."""
-
-    objects: Objects
-    filters: Filters
-    groups: dict[str, int]
-    """Their numbers, by name."""
 
 
 class World:
@@ -103,7 +95,7 @@ class World:
         self._broadphase = broadphase
         self._hulls = hulls
         self._clearance = as_clearance(clearance)
-        self._state = _State(Objects(), Filters(), {})
+        self._state = WorldState(Objects(), Filters(), {})
         self._begin()
 
     def _begin(self) -> None:
@@ -168,52 +160,16 @@ class World:
         stays = as_flag(fixed, "fixed")
         with self._alone:
             objects, filters, groups = self._state
-            called = self._free_name() if name is None else self._new_name(name)
+            called = self._state.free_name() if name is None else self._state.new_name(name)
             if isinstance(group, str) and group == called:
                 raise ValueError(f"{called!r} cannot be the name of an object and of its group")
             if group is not None:
-                groups = self._groups_with(group)
+                groups = self._state.groups_with(group)
             number = 0 if group is None else groups[group]
             self._time += 1
             more = objects.with_one_more(body, checked, called, number, stays, self._time)
-            self._state = _State(more, filters, groups)
+            self._state = WorldState(more, filters, groups)
             return objects.next_id
-
-    def _free_name(self) -> str:
-        objects, _, groups = self._state
-        name = f"object {objects.next_id}"
-        while name in objects.by_name or name in groups:
-            name += "'"
-        return name
-
-    def _new_name(self, name: str) -> str:
-        if not isinstance(name, str):
-            raise ValueError(f"name is {shown(name)}; it must be a string")
-        if name in self._state.objects.by_name:
-            raise ValueError(f"there is an object with the name {name!r} already")
-        if name in self._state.groups:
-            raise ValueError(f"{name!r} is the name of a group; objects need other names")
-        return name
-
-    def _groups_with(self, group: str) -> dict[str, int]:
-        """All groups, and this one."""
-        if not isinstance(group, str):
-            raise ValueError(f"group is {shown(group)}; it must be a string")
-        groups = self._state.groups
-        if group in groups:
-            return groups
-        if group in self._state.objects.by_name:
-            raise ValueError(f"{group!r} is the name of an object; groups need other names")
-        return groups | {group: len(groups) + 1}
-
-    def _number(self, name_or_id: str | int) -> int:
-        """Where an object stands."""
-        objects = self._state.objects
-        identity = objects.by_name.get(name_or_id) if isinstance(name_or_id, str) else name_or_id
-        number = objects.number_of(int(identity)) if is_id(identity) else -1
-        if number < 0:
-            raise KeyError(f"there is no object {shown(name_or_id)}")
-        return number
 
     def remove(self, who: str | int) -> None:
         """Remove an object, and all filters about it.
@@ -240,10 +196,10 @@ class World:
         (0, False)
         """
         with self._alone:
-            number = self._number(who)
+            number = self._state.number_of(who)
             objects, filters, groups = self._state
             filters = filters.without(int(objects.ids[number]))
-            self._state = _State(objects.without(number), filters, groups)
+            self._state = WorldState(objects.without(number), filters, groups)
 
     def move(self, who: str | int, pose: ArrayLike) -> None:
         """Put an object into another pose.
@@ -275,7 +231,7 @@ class World:
         [0.0, 0.0, 5.0]
         """
         with self._alone:
-            number = self._number(who)
+            number = self._state.number_of(who)
             objects = self._state.objects
             if objects.fixed[number]:
                 raise ValueError(f"{objects.names[number]!r} is fixed and cannot be moved")
@@ -318,7 +274,7 @@ class World:
             else:
                 if isinstance(who, str) or not isinstance(who, Iterable):
                     raise ValueError(f"who is {shown(who)}; it must be a list of names or ids")
-                numbers = np.array([self._number(each) for each in who], dtype=np.int64)
+                numbers = np.array([self._state.number_of(each) for each in who], dtype=np.int64)
                 if (still := objects.fixed[numbers]).any():
                     raise ValueError(f"{objects.names[numbers[still][0]]!r} is fixed and cannot be moved")
             self._place(numbers, as_pose(poses, "poses", check=False))
@@ -335,7 +291,7 @@ class World:
         return len(self._state.objects)
 
     def __getitem__(self, name_or_id: str | int) -> Instance:
-        return self._instance(self._number(name_or_id))
+        return self._state.instance(self._state.number_of(name_or_id))
 
     def __contains__(self, name_or_id: object) -> bool:
         objects = self._state.objects
@@ -345,19 +301,7 @@ class World:
 
     def __iter__(self) -> Iterator[Instance]:
         """All objects, in the order of their ids."""
-        return (self._instance(number) for number in range(len(self)))
-
-    def _instance(self, number: int) -> Instance:
-        objects, _, groups = self._state
-        group = int(objects.groups[number])
-        return Instance(
-            id=int(objects.ids[number]),
-            name=objects.names[number],
-            body=objects.shapes[number].body,
-            pose=objects.poses[number].copy(),
-            group=next((name for name, value in groups.items() if value == group), None),
-            fixed=bool(objects.fixed[number]),
-        )
+        return (self._state.instance(number) for number in range(len(self)))
 
     # --- filters
 
@@ -428,16 +372,10 @@ class World:
 
     def _set_filter(self, a: str | int, b: str | int, new: Filter) -> None:
         with self._alone:
-            first, second = self._subject(a), self._subject(b)
+            first, second = self._state.subject_of(a), self._state.subject_of(b)
             if first == second and not first.is_group:
                 raise ValueError(f"{a!r} is one object, and a filter is about two")
             self._state.filters.set(first, second, new)
-
-    def _subject(self, name_or_id: str | int) -> Subject:
-        objects, _, groups = self._state
-        if isinstance(name_or_id, str) and name_or_id in groups:
-            return Subject(True, groups[name_or_id])
-        return Subject(False, int(objects.ids[self._number(name_or_id)]))
 
     @property
     def clearance(self) -> float:
