@@ -20,22 +20,9 @@ def require_body(body: Any, name: str) -> None:
         raise ValueError(f"{name}: expected a Mesh, a ConvexHull or ConvexPieces, got {type(body).__name__}")
 
 
-def _as_mesh(body: Body, name: str) -> Mesh:
+def surface_of(body: Mesh | ConvexHull) -> Mesh:
     """A hull takes part in queries about triangles as the mesh of its faces."""
-    require_body(body, name)
-    if isinstance(body, ConvexPieces):
-        raise Unsupported(
-            f"{name} is ConvexPieces, which has no triangles: it answers collides, distance and closer_than, and only"
-            " together with another ConvexPieces or a ConvexHull"
-        )
     return body.mesh if isinstance(body, ConvexHull) else body
-
-
-def as_meshes(a: Body, b: Body) -> tuple[Mesh, Mesh]:
-    """Both; what is no body at all is named first."""
-    require_body(a, "a")
-    require_body(b, "b")
-    return _as_mesh(a, "a"), _as_mesh(b, "b")
 
 
 def require_triangles(body: Any, name: str, where: str) -> None:

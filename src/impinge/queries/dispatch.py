@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from impinge.arrays import shown
-from impinge.bodies import as_meshes, require_body
+from impinge.bodies import require_body, surface_of
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.errors import Unsupported
@@ -100,15 +100,10 @@ def route(verb: str, a: Any, b: Any, method: Any = "auto") -> Route:
     require_body(b, "b")
     family = _family(verb, a, b)
     chosen = family.method(method)
-    if family is MESHES:
-        return _remembered(verb, Route(chosen, *as_meshes(a, b)), a, b, method)
-    return _remembered(verb, Route(chosen, a, b), a, b, method)
-
-
-def _remembered(verb: str, chosen: Route, a: Any, b: Any, method: str) -> Route:
-    if chosen.a is a and chosen.b is b:
-        direct(verb)[type(a), type(b), method] = chosen.method
-    return chosen
+    found = Route(chosen, surface_of(a), surface_of(b)) if family is MESHES else Route(chosen, a, b)
+    if found.a is a and found.b is b:
+        direct(verb)[type(a), type(b), method] = chosen
+    return found
 
 
 def _family(verb: str, a: Any, b: Any) -> Family:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import as_clearance, as_count, shown
-from impinge.bodies import Body, as_meshes
+from impinge.bodies import Body
 from impinge.bvh.search import search_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.errors import Unsupported
@@ -188,7 +188,7 @@ def contact_stream(
     >>> sum(len(part) for part in impinge.contact_stream(cube, cube))
     108
     """
-    mesh_a, mesh_b = as_meshes(a, b)
+    _, mesh_a, mesh_b = route("contacts", a, b)
     batch = Batch(mesh_a, mesh_b, pose_a, pose_b)
     for pairs in search_of(mesh_a, mesh_b).contact_parts(batch.poses_a, batch.poses_b):
         yield contacts_of(constructed(mesh_a, mesh_b, batch.poses_a, batch.poses_b, pairs), batch.shape)
