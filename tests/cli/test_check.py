@@ -300,3 +300,16 @@ def test_an_empty_path_is_not_the_current_folder(write, run, cubes, command: lis
     result = run(*command, "")
     assert result.exit_code == 2
     assert "an empty path names no file" in result.stderr
+
+
+def test_a_link_that_leads_to_itself(write, run, cubes) -> None:
+    write("cubes.obj", cubes(0, 0.5))
+    Path("loop.obj").symlink_to("loop.obj")
+    for places in (["loop.obj"], ["cubes.obj", "loop.obj"]):
+        result = run("check", *places)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("impinge: loop.obj: ")
+        assert result.stderr.count("\n") == 1
+    assert run("check", ".").exit_code == 1  # what is no file is skipped in a folder
+    for command in (["diagnose", "loop.obj"], ["repair", "loop.obj", "-o", "out.obj"]):
+        assert run(*command).exit_code == 2
