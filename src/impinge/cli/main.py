@@ -137,7 +137,7 @@ def warmup() -> None:
 
 
 def run() -> None:
-    """The entry point of the command."""
+    """The command, once everything is loaded."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of parts may hold what a terminal cannot show
