@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from impinge.cli import terminal
 
@@ -262,11 +263,53 @@ def test_names_with_brackets_are_printed_as_they_are(write, run, cubes) -> None:
 
 
 def test_a_terminal_folds_long_names(monkeypatch: pytest.MonkeyPatch, write, run, cubes) -> None:
-    from rich.console import Console
-
     console = Console(force_terminal=True, record=True, width=80)
     monkeypatch.setattr(terminal, "out", console)
     run("check", write("long.obj", cubes(0, 0.5).replace("cube0", "x" * 100)))
     written = console.export_text()
     assert written.count("x") == 100
     assert max(len(line.rstrip()) for line in written.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("on_terminal", [False, True])
+def test_names_cannot_act_on_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, write, run, cubes, on_terminal: bool
+) -> None:
+    console = Console(width=200, force_terminal=on_terminal)
+    monkeypatch.setattr(terminal, "out", console)
+    monkeypatch.setattr("impinge.apps.report._pictures", lambda _, findings, __: ["data:,"] * (1 + len(findings)))
+    text = cubes(0, 0.5).replace("o cube0", "o red\x1b[31m\x9bname\x07").rpartition("f ")[0]  # the last part is open
+    name = write("a\x1b[2Jb.obj", text.replace("o cube1", "o \u202eturned"))
+    result = run("check", name, "--report", "report.html")
+    assert result.exit_code == 1
+    for acting in ("\x1b[31m", "\x9b", "\x07", "\x1b[2J", "\u202e"):
+        assert acting not in result.stdout
+        assert acting not in Path("report.html").read_text("utf-8")
+    for shown in ("red\\x1b[31m\\x9bname\\x07", "\\u202eturned", "a\\x1b[2Jb.obj"):
+        assert shown in result.stdout
+        assert shown in Path("report.html").read_text("utf-8")
+    assert json.loads(run("check", name, "--json").stdout)["findings"][0]["part_a"] == "red\x1b[31m\x9bname\x07"
+    failed = run("check", write("b\x1b[2J.obj", "f 1 2\n"))
+    assert failed.exit_code == 2
+    assert "\x1b" not in failed.stderr
+
+
+@pytest.mark.parametrize("command", [["check"], ["diagnose"], ["repair", "-o", "out.obj"]])
+def test_an_empty_path_is_not_the_current_folder(write, run, cubes, command: list[str]) -> None:
+    write("cubes.obj", cubes(0, 0.5))
+    result = run(*command, "")
+    assert result.exit_code == 2
+    assert "an empty path names no file" in result.stderr
+
+
+def test_a_link_that_leads_to_itself(write, run, cubes) -> None:
+    write("cubes.obj", cubes(0, 0.5))
+    Path("loop.obj").symlink_to("loop.obj")
+    for places in (["loop.obj"], ["cubes.obj", "loop.obj"]):
+        result = run("check", *places)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("impinge: loop.obj: ")
+        assert result.stderr.count("\n") == 1
+    assert run("check", ".").exit_code == 1  # what is no file is skipped in a folder
+    for command in (["diagnose", "loop.obj"], ["repair", "loop.obj", "-o", "out.obj"]):
+        assert run(*command).exit_code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,12 @@ def test_numbers() -> None:
             floats_in(text)
     with pytest.raises(ValueError, match=r"a list of integers holds something else: '1 2\.5'"):
         integers_in("1 2.5")
+
+
+@pytest.mark.parametrize("ends", [(b"<a><!--", b"--></a>"), (b'<a><b c="', b'"/></a>'), (b"<!--", b"--><a/>")])
+def test_long_tokens_take_linear_time(ends: tuple[bytes, bytes]) -> None:
+    data = (b">" * 2**24).join(ends)
+    start = time.perf_counter()
+    assert [element.tag for element in elements_of(data, source())][-1] == "a"
+    assert tree_of(data, source()).tag == "a"
+    assert time.perf_counter() - start < 3.0  # it was 7 s and more, and is below 0.5

@@ -219,6 +219,18 @@ def test_distances_within() -> None:
     assert world.detect("distance", within=0.25).smallest == np.inf
 
 
+@pytest.mark.parametrize("kind", [impinge.ConvexHull, lambda points: impinge.Mesh(points * 3, [[0, 1, 2]])])
+def test_the_smallest_clearances(kind: Any) -> None:
+    """Half of an odd subnormal number is none."""
+    for steps in range(8):
+        clearance = steps * 5e-324
+        world = World(clearance=clearance)
+        world.add(kind([[0.0, 0.0, 0.0]]))
+        world.add(kind([[clearance, 0.0, 0.0]]))
+        assert len(world.detect("closer_than").pairs) == 1
+        assert len(world.detect("distance", within=clearance).pairs) == 1
+
+
 def test_convex_pieces() -> None:
     pieces = impinge.ConvexPieces([impinge.ConvexHull(CUBE), impinge.ConvexHull(CUBE.vertices + [2.0, 0.0, 0.0])])
     world = World(clearance=0.5)

@@ -15,6 +15,7 @@ from impinge.apps.clash import ClashCheck, Finding, FindingKind
 from impinge.apps.length_text import length_text, with_unit
 from impinge.apps.picture import COLOUR_A, COLOUR_B, SIGNAL, finding_picture, overview_picture
 from impinge.apps.scene import Scene
+from impinge.apps.visible_text import visible
 from impinge.apps.wording import notes
 from impinge.mesh.assembly import Assembly
 
@@ -54,7 +55,7 @@ def report(
         for finding, picture in zip(findings, pictures, strict=True)
     ]
     counted = Counter(finding.kind for finding in findings)
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=_shown)
     template = environment.from_string(files("impinge.apps").joinpath("report.html.jinja").read_text("utf-8"))
     return template.render(
         title=title,
@@ -116,6 +117,11 @@ def _pictures(assembly: Assembly, findings: Sequence[Finding], progress: Progres
 
 def _inline(png: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
+
+
+def _shown(value: object) -> object:
+    """What stands in the page for a value of the template."""
+    return visible(value) if isinstance(value, str) else value
 
 
 def _css(colour: tuple[int, int, int]) -> str:

@@ -11,6 +11,7 @@ import typer
 from impinge.cli import terminal
 from impinge.cli.exit_codes import FINDINGS, NO_FINDINGS
 from impinge.cli.output_file import require_place_for
+from impinge.cli.path_argument import parse_path
 
 if TYPE_CHECKING:
     from impinge.apps.clash import ClashCheck
@@ -25,7 +26,9 @@ _MOST_NAMES = 5
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="Files with one or more parts each, or folders of files."),
+        typer.Argument(
+            metavar="FILE", parser=parse_path, help="Files with one or more parts each, or folders of files."
+        ),
     ],
     clearance: Annotated[
         str,
@@ -106,7 +109,7 @@ def write_report_with_progress(
 
 
 def say_where_the_report_is(path: Path) -> None:
-    typer.echo(f"Report with pictures: {path}")  # not through rich, which would break a long path in two
+    terminal.say(f"Report with pictures: {path}")  # not through rich, which would break a long path in two
 
 
 def _print(models: Models, result: ClashCheck) -> None:
@@ -115,8 +118,8 @@ def _print(models: Models, result: ClashCheck) -> None:
     if result.findings:
         terminal.show(terminal.findings_table(result.findings, models.assembly.unit))
     for sentence in (*models.remarks, *notes(models.assembly, result, _MOST_NAMES)):
-        typer.echo(sentence)
-    typer.echo(f"{models.title}: {summary(models.assembly, result)}")
+        terminal.say(sentence)
+    terminal.say(f"{models.title}: {summary(models.assembly, result)}")
 
 
 def _as_json(models: Models, result: ClashCheck) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from impinge.cli import terminal
 from impinge.cli.check import check, check_with_progress, say_where_the_report_is, write_report_with_progress
 from impinge.cli.exit_codes import BAD_INPUT, FINDINGS, INTERRUPTED, NO_FINDINGS, OUR_MISTAKE
 from impinge.cli.output_file import require_place_for
+from impinge.cli.path_argument import parse_path
 from impinge.cli.repair import repair
 from impinge.errors import MissingExtra
 
@@ -34,7 +35,7 @@ class OneLineErrors(TyperGroup):
         except BrokenPipeError:
             raise  # the reader of our output went away; click ends quietly
         except (ValueError, OSError, MissingExtra) as error:
-            typer.echo(f"impinge: {_sentence(error)}", err=True)
+            terminal.say(f"impinge: {_sentence(error)}", err=True)
             raise typer.Exit(BAD_INPUT) from error
         except KeyboardInterrupt as error:
             typer.echo("impinge: interrupted", err=True)
@@ -102,7 +103,9 @@ app.command()(check)
 
 
 @app.command()
-def diagnose(file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh or CAD file.")]) -> None:
+def diagnose(
+    file: Annotated[Path, typer.Argument(metavar="FILE", parser=parse_path, help="A mesh or CAD file.")],
+) -> None:
     """Report open and non-manifold edges, coincident and degenerate faces, T-vertices, winding, cracks and slivers.
 
     Exit code 0: a clean closed mesh; 1: something is unusual; 2: the input was wrong.
@@ -134,7 +137,7 @@ def warmup() -> None:
 
 
 def run() -> None:
-    """The entry point of the command."""
+    """The command, once everything is loaded."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of parts may hold what a terminal cannot show

@@ -98,8 +98,16 @@ def _find_files(places: Sequence[Path]) -> tuple[list[Path], list[Skipped]]:
             raise ValueError(f"{place}: no file in this folder can be read; known are {' '.join(SUFFIXES)}")
         files += models
         skipped += [Skipped(file, NO_MODEL) for file in inside if file not in models]
-    known = {file.resolve(): file for file in reversed(files)}
-    return [known[file.resolve()] for file in files], skipped
+    places_of = {file: _resolved(file) for file in files}
+    known = {places_of[file]: file for file in reversed(files)}
+    return [known[places_of[file]] for file in files], skipped
+
+
+def _resolved(file: Path) -> Path:
+    try:
+        return file.resolve()
+    except RuntimeError as error:  # as Python says it before 3.13, which returns the path; opening it fails then
+        raise ValueError(f"{file}: it is a symbolic link that leads to itself") from error
 
 
 def _about_repeated(paths: Sequence[Path]) -> list[str]:

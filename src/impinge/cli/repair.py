@@ -11,13 +11,14 @@ import impinge
 from impinge.cli import terminal
 from impinge.cli.exit_codes import FINDINGS, NO_FINDINGS
 from impinge.cli.output_file import require_place_for
+from impinge.cli.path_argument import parse_path
 
 if TYPE_CHECKING:
     from impinge.mesh.repair.weld import Weld
 
 
 def repair(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh or CAD file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", parser=parse_path, help="A mesh or CAD file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the mesh: .obj, .off or .stl.")],
     weld: Annotated[
         str | None,
@@ -48,8 +49,8 @@ def repair(
         done = mesh.repair(reach)
         diagnosis = done.mesh.diagnose()
     save(done.mesh, output)
-    typer.echo(f"{file.name}: {done}")
+    terminal.say(f"{file.name}: {done}")
     if done.welded:
-        typer.echo(f"Welded vertices moved by at most {length_text(done.largest_move, unit)}.")
+        terminal.say(f"Welded vertices moved by at most {length_text(done.largest_move, unit)}.")
     terminal.show(terminal.diagnosis_table(output.name, done.mesh, diagnosis))
     raise typer.Exit(NO_FINDINGS if diagnosis.is_clean else FINDINGS)

@@ -11,6 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+from typer import echo
+
+from impinge.apps.visible_text import visible
 
 if TYPE_CHECKING:
     from impinge.apps.clash import Finding
@@ -59,8 +62,13 @@ def spinner(text: str) -> Iterator[None]:
     if not err.is_terminal:
         yield
         return
-    with err.status(Text(text)):
+    with err.status(Text(visible(text))):
         yield
+
+
+def say(sentence: str, err: bool = False) -> None:
+    """Print a line, however long; names in it may come from a file."""
+    echo(visible(sentence), err=err)
 
 
 def show(table: Table) -> None:
@@ -86,8 +94,8 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
         row: list[str | Text] = [
             str(number),
             Text(finding.kind.name.lower(), style=_STYLES[finding.kind.name]),
-            Text(finding.part_a),
-            Text(finding.part_b),
+            Text(visible(finding.part_a)),
+            Text(visible(finding.part_b)),
         ]
         if some_are_apart:
             row.append(length_text(finding.distance, unit) if finding.distance > 0.0 else "")
@@ -98,7 +106,7 @@ def findings_table(findings: Sequence[Finding], unit: str | None) -> Table:
 def diagnosis_table(name: str, mesh: Mesh, diagnosis: Diagnosis) -> Table:
     from impinge.mesh.repair.diagnose import REMARKS
 
-    table = Table(box=None, pad_edge=False, header_style="dim", title=Text(name), title_justify="left")
+    table = Table(box=None, pad_edge=False, header_style="dim", title=Text(visible(name)), title_justify="left")
     table.add_column("what")
     table.add_column("count", justify="right")
     table.add_column("the first ones", overflow="fold")

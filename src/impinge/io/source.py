@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
 
 MAX_EXPANDED = 2**31
@@ -72,16 +73,17 @@ class Source:
                 f"it names the file {shown} outside its own folder; the argument allow_outside permits that"
             )
         try:
-            return read_regular(place, size)
+            return read_regular(place, size, self.take)  # each time: a file may be named again and again
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise ValueError(f"it names the file {shown}, which cannot be read ({reason})") from error
 
 
-def read_regular(path: Path, size: int | None = None) -> bytes:
+def read_regular(path: Path, size: int | None = None, take: Callable[[int, str], None] | None = None) -> bytes:
     """The content of a regular file, or its first ``size`` bytes: pipes, devices and directories are refused.
 
-    What the path leads to is read from the open file, so that it cannot be exchanged in between.
+    What the path leads to is read from the open file, so that it cannot be exchanged in between.  ``take`` is called
+    with the number of bytes before they are read.
     """
     # Opening a named pipe waits for a writer unless told not to; Windows has no such flag and needs another one.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -93,4 +95,6 @@ def read_regular(path: Path, size: int | None = None) -> bytes:
             size = found.st_size
         if found.st_size < size:
             raise ValueError(f"it has {found.st_size} bytes, {size} are announced")
+        if take is not None:
+            take(size, "it")
         return file.read(size)

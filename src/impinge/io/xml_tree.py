@@ -5,7 +5,6 @@ Document type declarations are refused: their entities can multiply without boun
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterator
 from typing import Any, cast
@@ -22,7 +21,11 @@ _ELEMENT = 100
 """Bytes of an element without attributes in the tree."""
 
 _PIECE = 2**16
-"""Bytes of the prolog that are parsed at a time."""
+"""Bytes that are parsed at a time, at first.
+
+Expat before 2.6 scans a tag or comment that is not complete from its start for each piece (CVE-2023-52425), so pieces
+grow until it is: then a long one takes a time that is proportional to its length.
+"""
 
 
 class _RootReached(Exception):
@@ -42,7 +45,16 @@ def elements_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[
     """Every element when it is complete, the root last, so that bulky ones can be cleared before the next is read."""
     _check(data, source, what)
     try:
-        for _, element in ElementTree.iterparse(io.BytesIO(data)):
+        parser = ElementTree.XMLPullParser()
+        start, piece = 0, _PIECE
+        while start < len(data):
+            parser.feed(data[start : start + piece])
+            start, piece = start + piece, 2 * piece
+            for _, element in parser.read_events():
+                yield element
+                piece = _PIECE
+        parser.close()
+        for _, element in parser.read_events():
             yield element
     except (ElementTree.ParseError, LookupError) as error:
         raise ValueError(f"{what} is binary or broken ({error})") from error
@@ -62,8 +74,10 @@ def _check(data: bytes, source: Source, what: str) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = stop
     try:
-        for start in range(0, len(data), _PIECE):  # a declaration can only stand before the root element
-            parser.Parse(data[start : start + _PIECE], False)
+        start, piece = 0, _PIECE
+        while start < len(data):  # a declaration can only stand before the root element
+            parser.Parse(data[start : start + piece], False)
+            start, piece = start + piece, 2 * piece
     except (_RootReached, expat.ExpatError, LookupError):
         return  # what is broken is told by the parser of the whole
 

@@ -2,7 +2,8 @@
 
 A pair within a clearance c has boxes with a gap of at most c along each axis.  Each box is grown by half of the
 largest clearance that its object may have, so the two grown boxes of such a pair overlap; rounding is monotonic and
-halves are exact, so this holds for the numbers that are compared.
+halves are never rounded down (those of odd subnormal numbers are rounded up, all others are exact), so this holds for
+the numbers that are compared.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Candidates:
             self._all_pairs = _all_pairs(objects.ids[numbers], objects.fixed[numbers])
             return
         ids = objects.ids[numbers].tolist()
-        reach = dict(zip(ids, (0.5 * clearances[numbers]).tolist(), strict=True))
+        reach = dict(zip(ids, _half(clearances[numbers]).tolist(), strict=True))
         unused = max(self._broad_ids.values(), default=0) - len(self._broad_ids)
         if unused > _MOST_UNUSED_IDS or any(self._reach[i] != reach[i] for i in self._broad_ids.keys() & reach.keys()):
             self._begin()
@@ -111,6 +112,12 @@ class Candidates:
         if self._in_order:
             return as_keys(pairs)
         return np.sort(as_keys(np.sort(pairs, axis=1)))
+
+
+def _half(clearances: Floats) -> Floats:
+    """At least half of each."""
+    half: Floats = 0.5 * clearances
+    return np.where(half + half < clearances, np.nextafter(half, np.inf), half)
 
 
 def _all_pairs(ids: NDArray[np.int64], fixed: Bools) -> Keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,43 @@ def test_amounts_are_checked_before_memory_is_taken(tmp_path: Path, builders: An
     assert len(impinge.load(path).faces) == 2 * 12 * 1000
     with pytest.raises(ValueError, match=r"a\.glb: accessor [01] would take more than 100,000 bytes"):
         impinge.load(path, max_expanded=100_000)
+
+
+def test_many_accessors_of_the_same_bytes(tmp_path: Path, builders: Any) -> None:
+    document, binary = builders.gltf_document()
+    primitive = document["meshes"][0]["primitives"][0]
+    document["accessors"] += [document["accessors"][primitive["attributes"]["POSITION"]]] * 1000
+    first = len(document["accessors"]) - 1000
+    document["meshes"][0]["primitives"] = [
+        {**primitive, "attributes": {"POSITION": first + k}, "indices": primitive["indices"]} for k in range(1000)
+    ]
+    path = saved(tmp_path / "a.glb", builders.glb(document, binary))
+    with pytest.raises(ValueError, match=r"a\.glb: accessor \d+ would take more than 400,000 bytes"):
+        impinge.load(path, max_expanded=400_000)
+    del primitive["indices"]
+    triangle = {**document["accessors"][primitive["attributes"]["POSITION"]], "count": 3}
+    document["accessors"] = [triangle] * 1000
+    document["meshes"][0]["primitives"] = [{"attributes": {"POSITION": k}} for k in range(1000)]
+    document["nodes"] = [{"mesh": 0}]
+    path = saved(tmp_path / "a.glb", builders.glb(document, binary))
+    assert len(impinge.load(path, max_expanded=1000 * 3 * (24 + 8)).faces) == 1000
+    with pytest.raises(ValueError, match=r"a\.glb: .* accessor 999 would take more than"):
+        impinge.load(path, max_expanded=1000 * 3 * (24 + 8) - 1)
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_many_buffers_of_the_same_bytes(tmp_path: Path, builders: Any, embedded: bool) -> None:
+    document, binary = builders.gltf_document()
+    (tmp_path / "a.bin").write_bytes(binary)
+    uri = "data:;base64," + base64.b64encode(binary).decode() if embedded else "a.bin"
+    primitive = document["meshes"][0]["primitives"][0]
+    position = document["accessors"][primitive["attributes"]["POSITION"]]
+    view = document["bufferViews"][position["bufferView"]]
+    document["buffers"] = [{"uri": uri, "byteLength": len(binary)}] * 1000
+    document["bufferViews"] = [{**view, "buffer": k} for k in range(1000)]
+    document["accessors"] = [{**position, "bufferView": k, "count": 3} for k in range(1000)]
+    document["meshes"][0]["primitives"] = [{"attributes": {"POSITION": k}} for k in range(1000)]
+    path = saved(tmp_path / "a.gltf", json.dumps(document).encode())
+    assert len(impinge.load(path).faces) == 2 * 1000
+    with pytest.raises(ValueError, match=r"a\.gltf: .* would take more than"):
+        impinge.load(path, max_expanded=1000 * (len(binary) + 95))

@@ -31,6 +31,8 @@ _COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5
 _WIDTH = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _POINTS_AND_LINES = (0, 1, 2, 3)
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
+_NUMBER = 8
+"""Bytes of a coordinate or an index in memory, whatever it takes in the file."""
 _HARMLESS = ("KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_punctual")
 """Extensions that change no position, or none beyond what is read here."""
 
@@ -78,7 +80,6 @@ class _Reader:
         self.source = source
         self.buffers: dict[int, bytes] = {}
         self.used_nodes: set[int] = set()
-        self.used_accessors: set[int] = set()
         self.geometries: dict[tuple[tuple[int, ...], ...], Geometry | None] = {}
 
     def scene(self) -> FileScene:
@@ -135,6 +136,7 @@ class _Reader:
         if vertices.shape[1] != 3:
             raise ValueError(f"the positions in accessor {position} have no three coordinates")
         if indices < 0:
+            self.source.take(len(vertices) * _NUMBER, f"the corners of accessor {position}")
             order = np.arange(len(vertices), dtype=np.int64)
         else:
             order = self._accessor(indices).astype(np.int64).reshape(-1)
@@ -153,15 +155,15 @@ class _Reader:
         width, count = _WIDTH[accessor["type"]], int(accessor["count"])
         if count < 0:
             raise ValueError(f"accessor {index} has {count} values")
-        if index in self.used_accessors or "bufferView" not in accessor:  # no bytes of the file stand behind this copy
-            self.source.take(count * width * 8, f"accessor {index}")
-        self.used_accessors.add(index)
+        values = None
         if "bufferView" in accessor:
             values = self._rows(accessor["bufferView"], accessor.get("byteOffset", 0), kind, count, width)
-        elif "sparse" in accessor:
-            values = np.zeros((count, width), dtype=kind)
-        else:
+        elif "sparse" not in accessor:
             raise ValueError(f"accessor {index} has no data")
+        # Every copy is accounted for, even the first: any number of accessors may show the same bytes.
+        self.source.take(count * width * _NUMBER, f"accessor {index}")
+        if values is None:
+            values = np.zeros((count, width), dtype=kind)
         if "sparse" in accessor:
             values = self._with_sparse(values.copy(), accessor["sparse"], kind, width)
         if accessor.get("normalized", False):
@@ -183,7 +185,7 @@ class _Reader:
         if "EXT_meshopt_compression" in view.get("extensions", {}):
             raise ValueError("it needs the glTF extension EXT_meshopt_compression, which is not supported")
         start, length = int(view.get("byteOffset", 0)), int(view["byteLength"])
-        data = self._buffer(int(view["buffer"]))[start : start + length]
+        data = memoryview(self._buffer(int(view["buffer"])))[start : start + length]
         row = kind.itemsize * width
         stride = int(view.get("byteStride", row))
         if min(start, length, offset, count, stride - row) < 0 or offset + (count - 1) * stride + row > len(data):
@@ -203,6 +205,7 @@ class _Reader:
         if uri is not None and not uri.startswith("data:"):
             return self.source.beside(uri, size)
         if uri is not None:
+            self.source.take(len(uri), f"buffer {index}")
             content = base64.b64decode(uri.partition(",")[2], validate=True)
         elif self.binary is not None and index == 0:
             content = self.binary
