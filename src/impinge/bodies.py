@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import Any, get_args
 
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.convex.hull.convex_hull import ConvexHull
@@ -12,12 +10,21 @@ from impinge.errors import Unsupported
 from impinge.mesh.mesh import Mesh
 
 Body = Mesh | ConvexHull | ConvexPieces
+"""A body has ``solid``, ``bounds``, ``vertices``, whose convex hull holds it, and ``memo``; it pickles."""
+
+BODY_TYPES: tuple[type, ...] = get_args(Body)
 
 
 def require_body(body: Any, name: str) -> None:
     """A ValueError for anything else."""
-    if not isinstance(body, Mesh | ConvexHull | ConvexPieces):
-        raise ValueError(f"{name}: expected a Mesh, a ConvexHull or ConvexPieces, got {type(body).__name__}")
+    if not isinstance(body, BODY_TYPES):
+        *others, last = (kind.__name__ for kind in BODY_TYPES)
+        raise ValueError(f"{name}: expected {', '.join(others)} or {last}, got {type(body).__name__}")
+
+
+def has_triangles(body: Any) -> bool:
+    """Whether it is a mesh, or has one (``surface_of``)."""
+    return isinstance(body, Mesh | ConvexHull)
 
 
 def surface_of(body: Mesh | ConvexHull) -> Mesh:
@@ -28,20 +35,16 @@ def surface_of(body: Mesh | ConvexHull) -> Mesh:
 def require_triangles(body: Any, name: str, where: str) -> None:
     """An Unsupported for bodies that only stand for triangles, or have none: what is found would be about others."""
     require_body(body, name)
+    if isinstance(body, Mesh):
+        return
     if isinstance(body, ConvexHull):
         raise Unsupported(f"{where}: {name} is a ConvexHull; for the triangles of its faces pass {name}.mesh")
-    if isinstance(body, ConvexPieces):
-        raise Unsupported(
-            f"{where}: {name} is ConvexPieces, which has no triangles; for those of a piece pass {name}.pieces[i].mesh"
-        )
+    hint = f"; for those of a piece pass {name}.pieces[i].mesh" if isinstance(body, ConvexPieces) else ""
+    raise Unsupported(f"{where}: {name} is {type(body).__name__}, which has no triangles{hint}")
 
 
 def hull_of(body: Body) -> ConvexHull:
     """The convex hull of a body, made once."""
-    if isinstance(body, ConvexPieces):
-        return body.memo("convex_hull", _hull_of_pieces)
-    return ConvexHull(body)
-
-
-def _hull_of_pieces(body: ConvexPieces) -> ConvexHull:
-    return ConvexHull(np.concatenate([piece.vertices for piece in body.pieces]))
+    if isinstance(body, Mesh | ConvexHull):
+        return ConvexHull(body)
+    return body.memo("convex_hull", lambda body: ConvexHull(body.vertices))

@@ -177,7 +177,7 @@ def test_bad_input() -> None:
         impinge.collides(GATE, HULL, method="vclip")
     with pytest.raises(ValueError, match=r"'obb' is not one of auto, gjk"):
         Pair(GATE, HULL, method="obb")
-    with pytest.raises(ValueError, match="b: expected a Mesh, a ConvexHull or ConvexPieces, got str"):
+    with pytest.raises(ValueError, match="b: expected Mesh, ConvexHull or ConvexPieces, got str"):
         impinge.distance(GATE, "part.stl")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="pose_b"):
         impinge.collides(GATE, HULL, None, 2.0 * np.eye(4))

@@ -479,9 +479,9 @@ def test_results_have_the_shape_of_the_poses() -> None:
 
 def test_what_is_refused() -> None:
     a, b = BODIES["boxes"]
-    with pytest.raises(ValueError, match="a: expected a Mesh, a ConvexHull or ConvexPieces, got str"):
+    with pytest.raises(ValueError, match="a: expected Mesh, ConvexHull or ConvexPieces, got str"):
         Pair("a", b)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="b: expected a Mesh, a ConvexHull or ConvexPieces, got ndarray"):
+    with pytest.raises(ValueError, match="b: expected Mesh, ConvexHull or ConvexPieces, got ndarray"):
         Pair(a, a.vertices)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="method 'brute'"):
         Pair(a, b, method="brute")

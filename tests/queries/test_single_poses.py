@@ -211,9 +211,9 @@ def test_numpy_integers_are_workers() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_not_a_mesh(verb: str) -> None:
     for bad in ("part.stl", A.vertices, None, 3, [A]):
-        with pytest.raises(ValueError, match=r"a: expected a Mesh"):
+        with pytest.raises(ValueError, match=r"a: expected Mesh"):
             VERBS[verb](bad, A)
-        with pytest.raises(ValueError, match=r"b: expected a Mesh"):
+        with pytest.raises(ValueError, match=r"b: expected Mesh"):
             VERBS[verb](A, bad)
 
 

@@ -113,7 +113,7 @@ def test_what_is_refused() -> None:
         Traversal(CUBE, CUBE, np.eye(4)[None])
     with pytest.raises(ValueError, match="pose_a"):
         Traversal(CUBE, CUBE, np.eye(3))
-    with pytest.raises(ValueError, match="a: expected a Mesh"):
+    with pytest.raises(ValueError, match="a: expected Mesh"):
         Traversal("a", CUBE)  # type: ignore[arg-type]
     about_contacts, about_distance = Traversal(CUBE, CUBE), Traversal(CUBE, CUBE, question="distance")
     for bad in (-1, -0.5, float("nan"), "1", [1], True, 1j):

@@ -491,7 +491,7 @@ def test_a_stream_refuses_what_contacts_refuses() -> None:
     for bad in (np.diag([2.0, 1, 1, 1]), np.eye(3), "x"):
         with pytest.raises(ValueError, match="pose_a"):
             list(impinge.contact_stream(UNIT, UNIT, bad))
-    with pytest.raises(ValueError, match="a: expected a Mesh"):
+    with pytest.raises(ValueError, match="a: expected Mesh"):
         list(impinge.contact_stream("x", UNIT))  # type: ignore[arg-type]
 
 
@@ -510,9 +510,9 @@ def test_bad_workers(verb: str, workers: Any) -> None:
     ],
 )
 def test_not_a_mesh(verb: str) -> None:
-    with pytest.raises(ValueError, match=r"a: expected a Mesh, a ConvexHull or ConvexPieces, got str"):
+    with pytest.raises(ValueError, match=r"a: expected Mesh, ConvexHull or ConvexPieces, got str"):
         VERBS[verb]("part.stl", UNIT)
-    with pytest.raises(ValueError, match=r"b: expected a Mesh, a ConvexHull or ConvexPieces, got ndarray"):
+    with pytest.raises(ValueError, match=r"b: expected Mesh, ConvexHull or ConvexPieces, got ndarray"):
         VERBS[verb](UNIT, UNIT.vertices)
 
 

@@ -429,7 +429,7 @@ def test_wrong_input() -> None:
     world = World()
     world.add(CUBE, name="a", group="g")
     for wrong, message in (
-        (lambda: world.add("a"), "expected a Mesh"),
+        (lambda: world.add("a"), "expected Mesh"),
         (lambda: world.add(CUBE, np.zeros((4, 4))), "pose"),
         (lambda: world.add(CUBE, np.eye(3)), "shape"),
         (lambda: world.add(CUBE, name="a"), "already"),

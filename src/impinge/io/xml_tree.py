@@ -45,7 +45,7 @@ def elements_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[
     """Every element when it is complete, the root last, so that bulky ones can be cleared before the next is read."""
     _check(data, source, what)
     try:
-        parser = ElementTree.XMLPullParser()
+        parser: Any = ElementTree.XMLPullParser()  # which events there are is not in its type
         start, piece = 0, _PIECE
         while start < len(data):
             parser.feed(data[start : start + piece])

@@ -2,16 +2,17 @@
 
 ``TABLE`` names, for the types of a and b, the families of methods that answer about such bodies; of these the first one
 that has the query is taken.  In the family of meshes a convex hull takes part as the mesh of its faces.  A new type of
-body is a family in a file of its own, and its entries here.
+body is one ``Family`` here, and its methods in a file of ``queries.methods``.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import product
 from typing import Any, NamedTuple
 
 from impinge.arrays import shown
-from impinge.bodies import require_body, surface_of
+from impinge.bodies import BODY_TYPES, require_body, surface_of
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.errors import Unsupported
@@ -23,6 +24,8 @@ class Family(NamedTuple):
     """Methods for bodies of the same kind, by name."""
 
     bodies: str
+    pairs: tuple[tuple[type, type], ...]
+    """The types of bodies that it answers about, in either order."""
     verbs: frozenset[str]
     """The queries that they answer."""
     methods: dict[str, str]
@@ -41,8 +44,21 @@ class Family(NamedTuple):
         return found
 
 
+HULLS = Family(
+    "two convex hulls, impinge.ConvexHull(mesh)",
+    ((ConvexHull, ConvexHull),),
+    frozenset({"collides", "closer_than", "distance", "penetration"}),
+    {"auto": "hulls:AutoHulls", "gjk": "hulls:GJK", "vclip": "hulls:VClip", "lin-canny": "hulls:LinCanny"},
+)
+PIECES = Family(
+    "ConvexPieces",
+    ((ConvexPieces, ConvexPieces), (ConvexPieces, ConvexHull)),
+    frozenset({"collides", "closer_than", "distance"}),
+    {"auto": "pieces:Pieces", "gjk": "pieces:Pieces"},
+)
 MESHES = Family(
     "meshes",
+    ((Mesh, Mesh), (Mesh, ConvexHull), (ConvexHull, ConvexHull)),
     frozenset({"collides", "closer_than", "distance", "contacts", "relation"}),
     {
         "auto": "bvh:BVH",
@@ -51,30 +67,13 @@ MESHES = Family(
         "brute": "brute_force:BruteForce",
     },
 )
-HULLS = Family(
-    "two convex hulls, impinge.ConvexHull(mesh)",
-    frozenset({"collides", "closer_than", "distance", "penetration"}),
-    {"auto": "hulls:AutoHulls", "gjk": "hulls:GJK", "vclip": "hulls:VClip", "lin-canny": "hulls:LinCanny"},
-)
-PIECES = Family(
-    "ConvexPieces",
-    frozenset({"collides", "closer_than", "distance"}),
-    {"auto": "pieces:Pieces", "gjk": "pieces:Pieces"},
-)
-FAMILIES = (MESHES, HULLS, PIECES)
+FAMILIES = (HULLS, PIECES, MESHES)
+"""The first that has a query answers it: hulls are asked about as hulls, and only about triangles as meshes."""
 
 TABLE: dict[tuple[type, type], tuple[Family, ...]] = {
-    (Mesh, Mesh): (MESHES,),
-    (ConvexHull, ConvexHull): (HULLS, MESHES),
-    (Mesh, ConvexHull): (MESHES,),
-    (ConvexHull, Mesh): (MESHES,),
-    (ConvexPieces, ConvexPieces): (PIECES,),
-    (ConvexPieces, ConvexHull): (PIECES,),
-    (ConvexHull, ConvexPieces): (PIECES,),
+    (a, b): tuple(family for family in FAMILIES if (a, b) in family.pairs or (b, a) in family.pairs)
+    for a, b in product(BODY_TYPES, repeat=2)
 }
-"""Bodies that are not here have no method in common."""
-
-_TYPES = tuple(dict.fromkeys(kind for kinds in TABLE for kind in kinds))
 
 
 class Route(NamedTuple):
@@ -107,8 +106,7 @@ def route(verb: str, a: Any, b: Any, method: Any = "auto") -> Route:
 
 
 def _family(verb: str, a: Any, b: Any) -> Family:
-    families = TABLE.get((_type_of(a), _type_of(b)), ())
-    for family in families:
+    for family in TABLE[_type_of(a), _type_of(b)]:
         if verb in family.verbs:
             return family
     raise _unsupported(verb, a, b)
@@ -116,23 +114,30 @@ def _family(verb: str, a: Any, b: Any) -> Family:
 
 def _type_of(body: Any) -> type:
     """The type of a body in the table, which may be a base class."""
-    return next(kind for kind in _TYPES if isinstance(body, kind))
+    return next(kind for kind in BODY_TYPES if isinstance(body, kind))
 
 
 def _unsupported(verb: str, a: Any, b: Any) -> Unsupported:
-    for name, body in (("a", a), ("b", b)):
-        if verb == "penetration":
-            if isinstance(body, ConvexPieces):
-                return Unsupported(
-                    f"penetration: {name} is ConvexPieces; it is defined for convex hulls, as {name}.pieces are"
-                )
-            if isinstance(body, Mesh):
-                return Unsupported(
-                    f"penetration: {name} is a mesh; it is defined for convex hulls, impinge.ConvexHull({name})"
-                )
-        elif isinstance(body, ConvexPieces):
-            return Unsupported(
-                f"{name} is ConvexPieces, which has no triangles: it answers collides, distance and closer_than, and"
-                " only together with another ConvexPieces or a ConvexHull"
-            )
-    return Unsupported(f"{verb} of {type(a).__name__} and {type(b).__name__}")
+    """Name the body that is in the way, and what there is for it."""
+    families = [family for family in FAMILIES if verb in family.verbs]
+    able = {frozenset(pair) for family in families for pair in family.pairs}
+    kinds = {kind for pair in able for kind in pair}
+    name, body = next(
+        ((name, body) for name, body in (("a", a), ("b", b)) if _type_of(body) not in kinds),
+        ("a", a) if isinstance(a, ConvexPieces) else ("b", b),
+    )
+    hint = f", as {name}.pieces are" if isinstance(body, ConvexPieces) else f", impinge.ConvexHull({name})"
+    if verb == "penetration":
+        return Unsupported(f"penetration: {name} is {_called(body)}; it is defined for convex hulls{hint}")
+    partners = sorted({other.__name__ for pair in able if _type_of(body) in pair for other in pair})
+    answers = sorted(
+        {each for pair, found in TABLE.items() if _type_of(body) in pair for f in found for each in f.verbs}
+    )
+    return Unsupported(
+        f"{verb}: {name} is {_called(body)}; it answers {', '.join(answers)}"
+        + (f", {verb} only together with {' or '.join(partners)}" if partners else "")
+    )
+
+
+def _called(body: Any) -> str:
+    return "a mesh" if isinstance(body, Mesh) else type(body).__name__

@@ -96,13 +96,13 @@ class Method:
 
     @classmethod
     def new_memory(cls, a: Any, b: Any) -> Any:
-        """What is remembered from one query to the next; options of the method are its other parameters."""
-        raise NotImplementedError
+        """What is remembered between queries, if anything; options of the method are its other parameters."""
+        return None
 
     @staticmethod
     def statistics(memory: Any) -> Statistics:
         """What the last query with this memory took."""
-        raise NotImplementedError
+        return Statistics(0, 0, 0)
 
     @staticmethod
     def problems(a: Any, b: Any) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class Method:
     ) -> Contacts | None:
         return None
 
-    # --- batches of poses (k, 4, 4); those that a family has not are never called
+    # --- batches of poses (k, 4, 4), k may be 0; those that a family has not are never called
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> Bools:
         raise Unsupported("collides")

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.bodies import Body, hull_of
-from impinge.bvh.pieces.convex_pieces import ConvexPieces
+from impinge.bodies import Body, has_triangles, hull_of, surface_of
 from impinge.bvh.search import tree_handle_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.pose import as_pose
@@ -31,7 +30,7 @@ class Shape:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.is_convex = isinstance(body, ConvexHull)
-        self.has_triangles = not isinstance(body, ConvexPieces)
+        self.has_triangles = has_triangles(body)
         self.in_one_piece = self.is_convex or (isinstance(body, Mesh) and body.component_count == 1)
 
     @property
@@ -53,10 +52,8 @@ class Shape:
 
     @property
     def mesh(self) -> Mesh:
-        """The triangles of the body."""
-        if isinstance(self.body, ConvexPieces):
-            raise TypeError("ConvexPieces has no triangles")
-        return self.body.mesh if isinstance(self.body, ConvexHull) else self.body
+        """The triangles of the body, if it has any."""
+        return surface_of(self.body)  # type: ignore[arg-type]
 
     @property
     def tree(self) -> Any:

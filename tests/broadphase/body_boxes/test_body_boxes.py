@@ -391,7 +391,7 @@ def test_bad_axes_are_named(axes: Any, message: str) -> None:
 
 
 def test_bad_bodies_and_kinds_are_named() -> None:
-    with pytest.raises(ValueError, match=r"bodies\[1\]: expected a Mesh, a ConvexHull or ConvexPieces, got str"):
+    with pytest.raises(ValueError, match=r"bodies\[1\]: expected Mesh, ConvexHull or ConvexPieces, got str"):
         BodyBoxes([box(1, 1, 1), "cube"])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="bodies: expected a sequence of bodies, got Mesh"):
         BodyBoxes(box(1, 1, 1))  # type: ignore[arg-type]

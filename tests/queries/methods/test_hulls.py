@@ -202,7 +202,7 @@ def test_penetration_of_a_mesh_is_unsupported() -> None:
             impinge.penetration(a, b)
         with pytest.raises(Unsupported):
             Pair(a, b).penetration()
-    with pytest.raises(ValueError, match="expected a Mesh, a ConvexHull or ConvexPieces, got int"):
+    with pytest.raises(ValueError, match="expected Mesh, ConvexHull or ConvexPieces, got int"):
         impinge.penetration(CUBE, 3)  # type: ignore[arg-type]
 
 

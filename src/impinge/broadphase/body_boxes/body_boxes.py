@@ -10,9 +10,8 @@ from numba.core import config
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, as_ids, shown
-from impinge.bodies import Body, hull_of, require_body
+from impinge.bodies import BODY_TYPES, Body, hull_of, require_body
 from impinge.broadphase.body_boxes.box_axes import as_axes, axis_rows
-from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import hull_handle_of, radius_of
 from impinge.geometry.float_errors import default_float_errors
@@ -53,7 +52,7 @@ class BodyBoxes:
 
     @default_float_errors
     def __init__(self, bodies: Iterable[Body], *, kind: str = "tight", axes: ArrayLike | None = None) -> None:
-        if isinstance(bodies, Mesh | ConvexHull | ConvexPieces) or not isinstance(bodies, Iterable):
+        if isinstance(bodies, BODY_TYPES) or not isinstance(bodies, Iterable):
             raise ValueError(f"bodies: expected a sequence of bodies, got {type(bodies).__name__}")
         self.bodies = tuple(bodies)
         for i, body in enumerate(self.bodies):
@@ -178,14 +177,12 @@ def _has_other_vertices(body: Body) -> bool:
     return not isinstance(body, ConvexHull) and body.memo("vertices beside corners", _count_others) > 0
 
 
-def _count_others(body: Mesh | ConvexPieces) -> int:
+def _count_others(body: Body) -> int:
     return len(np.unique(_points_of(body) + 0.0, axis=0)) - len(hull_of(body).vertices)
 
 
 def _points_of(body: Body) -> Floats:
     """All vertices that are used."""
-    if isinstance(body, ConvexHull):
-        return body.vertices
     if isinstance(body, Mesh):
         return body.memo("used vertices", lambda mesh: mesh.vertices[np.unique(mesh.faces)])
-    return body.memo("used vertices", lambda body: np.concatenate([piece.vertices for piece in body.pieces]))
+    return body.vertices

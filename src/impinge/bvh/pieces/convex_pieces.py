@@ -60,6 +60,11 @@ class ConvexPieces(Memo):
             raise ValueError("pieces: a body of no pieces does not exist")
         return _restore(hulls)
 
+    @property
+    def vertices(self) -> Floats:
+        """(v, 3) the vertices of all pieces, piece after piece."""
+        return self.memo("vertices", lambda body: read_only(np.concatenate([piece.vertices for piece in body.pieces])))
+
     @classmethod
     def decompose(cls, mesh: Mesh, **options: Any) -> ConvexPieces:
         """Pieces that CoACD (Wei et al. 2022) cuts a closed mesh into; the extra ``decompose`` installs it.
