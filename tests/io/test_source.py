@@ -165,3 +165,11 @@ def test_long_names_are_not_multiplied_without_limit(tmp_path: Path, builders: A
     assert len(impinge.load_assembly(path)) == 20
     with pytest.raises(ValueError, match="the names of its parts would take more"):
         impinge.load_assembly(path, max_expanded=100_000)
+
+
+def test_scaled_instances_are_made_from_one_mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr("impinge.io.files.Mesh", lambda *_, **__: made.append(impinge.Mesh(*_, **__)) or made[-1])
+    path = many_instances(tmp_path / "a.gltf", 20, scaled=True)
+    assert len({id(part.mesh) for part in impinge.load_assembly(path)}) == 20
+    assert len(made) == 2  # the first instance, and all others

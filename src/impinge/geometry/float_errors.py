@@ -20,12 +20,17 @@ T = TypeVar("T")
 _DEFAULTS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
+def default_state() -> np.errstate:
+    """A context in numpy's default state."""
+    return np.errstate(**_DEFAULTS)
+
+
 def default_float_errors(function: Callable[P, T]) -> Callable[P, T]:
     """The function in numpy's default state (``np.errstate`` itself would share one state among threads)."""
 
     @wraps(function)
     def in_default_state(*arguments: P.args, **options: P.kwargs) -> T:
-        with np.errstate(**_DEFAULTS):
+        with default_state():
             return function(*arguments, **options)
 
     return in_default_state

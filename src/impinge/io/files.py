@@ -275,6 +275,7 @@ def _placed(instance: Instance) -> Geometry:
 
 def _parts(scene: FileScene, solid: bool | None, source: Source) -> Iterator[Part]:
     baked: dict[int, tuple[list[Floats], list[Mesh]]] = {}  # for each geometry, its latest factors and their meshes
+    plain: dict[int, Mesh] = {}  # of geometries with several factors, the mesh without any
     for name, instance in zip(_unique_names(scene.instances, source), scene.instances, strict=True):
         try:
             pose, factor = split(instance.matrix)
@@ -286,7 +287,9 @@ def _parts(scene: FileScene, solid: bool | None, source: Source) -> Iterator[Par
             else:
                 if factors:
                     source.take(instance.geometry.size, "its scaled instances")
-                mesh = _mesh(instance.geometry, factor, solid)
+                    if id(instance.geometry) not in plain:
+                        plain[id(instance.geometry)] = _plain(instance.geometry, solid)
+                mesh = _baked(plain.get(id(instance.geometry)) or _plain(instance.geometry, solid), factor, solid)
                 factors.append(wanted)
                 meshes.append(mesh)
                 del factors[:-_REMEMBERED_FACTORS], meshes[:-_REMEMBERED_FACTORS]
@@ -316,8 +319,12 @@ def _unique_names(instances: list[Instance], source: Source) -> list[str]:
     return names
 
 
-def _mesh(geometry: Geometry, factor: Floats | None, solid: bool | None) -> Mesh:
-    mesh = Mesh(geometry.vertices, geometry.faces, solid=False if solid is None else solid)
+def _plain(geometry: Geometry, solid: bool | None) -> Mesh:
+    return Mesh(geometry.vertices, geometry.faces, solid=False if solid is None else solid)
+
+
+def _baked(mesh: Mesh, factor: Floats | None, solid: bool | None) -> Mesh:
+    """The mesh with a factor; where ``solid`` is None, a closed one is a solid."""
     becomes_solid = solid is None and mesh.is_closed
     if factor is None and not becomes_solid:
         return mesh

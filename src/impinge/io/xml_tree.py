@@ -45,19 +45,24 @@ def elements_of(data: bytes, source: Source, what: str = "its XML") -> Iterator[
     """Every element when it is complete, the root last, so that bulky ones can be cleared before the next is read."""
     _check(data, source, what)
     try:
-        parser: Any = ElementTree.XMLPullParser()  # which events there are is not in its type
+        parser: ElementTree.XMLPullParser[Any] = ElementTree.XMLPullParser()
         start, piece = 0, _PIECE
         while start < len(data):
             parser.feed(data[start : start + piece])
             start, piece = start + piece, 2 * piece
-            for _, element in parser.read_events():
+            for element in _complete(parser):
                 yield element
                 piece = _PIECE
         parser.close()
-        for _, element in parser.read_events():
-            yield element
+        yield from _complete(parser)
     except (ElementTree.ParseError, LookupError) as error:
         raise ValueError(f"{what} is binary or broken ({error})") from error
+
+
+def _complete(parser: ElementTree.XMLPullParser[Any]) -> Iterator[ElementTree.Element]:
+    """The elements that the latest piece has completed."""
+    for _, element in cast("Iterator[tuple[str, ElementTree.Element]]", parser.read_events()):
+        yield element
 
 
 def _check(data: bytes, source: Source, what: str) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from impinge.geometry.float_errors import default_float_errors
+from impinge.geometry.float_errors import default_state
 
 Derived = TypeVar("Derived")
 Owner = TypeVar("Owner", bound="Memo")
@@ -33,5 +33,6 @@ class Memo:
             pass
         with self._lock:
             if key not in self.derived:
-                self.derived[key] = default_float_errors(make)(self)
+                with default_state():
+                    self.derived[key] = make(self)
             return self.derived[key]  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,21 @@ def test_nothing_is_printed(tmp_path: Path, builders: Any) -> None:
     program = f"import impinge; print(len(impinge.load({str(path)!r}).faces))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout.strip(), done.stderr) == ("12", "")
+
+
+def test_many_solids_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "many.stl"
+    facet = "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+    path.write_text(f"solid a\n{facet}endsolid a\n" * 3 + f"solid\n{facet}endsolid\n" * 2 + "solid b\nendsolid b\n")
+    assert [part.name for part in impinge.load_assembly(path)] == ["a", "a_1", "a_2", "geometry_1", "geometry_2"]
+    path.write_text(f"SOLID a\n{facet}EndSolid a\n" * 5_000)
+    start = time.perf_counter()
+    assert len(impinge.load(path).faces) == 5_000
+    assert time.perf_counter() - start < 1.5  # it was quadratic, 3 s
+
+
+def test_an_end_without_a_start(tmp_path: Path, builders: Any) -> None:
+    path = tmp_path / "a.stl"
+    path.write_bytes(b"endsolid a\n" + builders.stl_text())
+    with pytest.raises(ValueError, match=r"a\.stl: an 'endsolid' precedes its 'solid'"):
+        impinge.load(path)

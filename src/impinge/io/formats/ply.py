@@ -7,6 +7,8 @@ corner: wrong for a concave one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from struct import Struct, unpack_from
+from struct import error as StructError
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,11 @@ _TYPES = {
     "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4",
     "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
 }  # fmt: skip
+
+_CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "f4": "f", "f8": "d"}
+"""The same for the module struct, which reads few numbers faster than numpy does."""
+
+_TRUNCATED = "it is truncated, or a list has a wrong length"
 
 
 @dataclass
@@ -48,7 +55,7 @@ class _Element:
         self.by_name[new.name] = new
 
 
-Column = NDArray[Any] | list[NDArray[Any]]
+Column = NDArray[Any] | list[NDArray[Any]] | list[tuple[Any, ...]]
 """One value, or one list, for each row of an element."""
 
 
@@ -84,7 +91,7 @@ def _geometry(columns: dict[str, dict[str, Column]]) -> Geometry:
         faces = corners.astype(np.int64)
         fewest = corners.shape[1]
     else:
-        faces = [row.tolist() for row in corners]
+        faces = [row.tolist() if isinstance(row, np.ndarray) else row for row in corners]
         fewest = min((len(row) for row in faces), default=3)
     if fewest < 3:
         raise ValueError("a face has fewer than three corners")
@@ -206,16 +213,31 @@ def _equal_rows(element: _Element, body: bytes, start: int, order: str) -> NDArr
 
 def _unequal_rows(element: _Element, body: bytes, start: int, order: str) -> tuple[dict[str, Column], int]:
     values: dict[str, list[Any]] = {p.name: [] for p in element.properties}
+    readers = [
+        (
+            values[p.name],
+            None if p.count_kind is None else Struct(order + _CODES[p.count_kind]),
+            order + "{}" + _CODES[p.kind],
+            np.dtype(p.kind).itemsize,
+        )
+        for p in element.properties
+    ]
     position = start
-    for _ in range(element.count):
-        for p in element.properties:
-            length = 1
-            if p.count_kind is not None:
-                length = int(_read(body, order + p.count_kind, position, 1)[0])
-                position += np.dtype(p.count_kind).itemsize
-            entry = _read(body, order + p.kind, position, length)
-            position += entry.nbytes
-            values[p.name].append(entry if p.count_kind is not None else entry[0])
+    try:
+        for _ in range(element.count):
+            for column, counter, form, size in readers:
+                if counter is None:
+                    column.append(unpack_from(form.format(1), body, position)[0])
+                    position += size
+                    continue
+                length = int(counter.unpack_from(body, position)[0])
+                position += counter.size
+                if not 0 <= length * size <= len(body) - position:
+                    raise ValueError(_TRUNCATED)
+                column.append(unpack_from(form.format(length), body, position))
+                position += length * size
+    except StructError as error:
+        raise ValueError(_TRUNCATED) from error
     return {
         p.name: values[p.name] if p.count_kind is not None else np.array(values[p.name]) for p in element.properties
     }, position
@@ -223,5 +245,5 @@ def _unequal_rows(element: _Element, body: bytes, start: int, order: str) -> tup
 
 def _read(body: bytes, kind: str, position: int, count: int) -> NDArray[Any]:
     if count < 0 or position + np.dtype(kind).itemsize * count > len(body):
-        raise ValueError("it is truncated, or a list has a wrong length")
+        raise ValueError(_TRUNCATED)
     return np.frombuffer(body, dtype=kind, count=count, offset=position)
