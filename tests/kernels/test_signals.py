@@ -68,7 +68,7 @@ class Hull:
         return self.hull.vertices.tobytes()
 
 def tasks(boxes, side, points):
-    return [Moving(name, boxes) for name in MEMBERS] + [Tree(side), Hull(points)]
+    return [Moving(name, boxes // 5 if name == "brute" else boxes) for name in MEMBERS] + [Tree(side), Hull(points)]
 
 for task in tasks(60, 5, 40):
     task.begin(), task.work(), task.answer()  # all kernels are loaded or compiled
