@@ -7,6 +7,7 @@ import pickle
 import pkgutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,9 @@ def test_number_of_entry_kernels_is_watched(place: str) -> None:
         assert not kernel.targetoptions.get("parallel")
 
 
-@needs_jit
-def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
-    """Whatever the layout, writability or number of the poses: another signature is another compilation."""
+@cache
+def call_all_kernels() -> None:
+    """With poses of whatever layout, writability or number."""
     rng = np.random.default_rng(1)
     cube = box(1, 1, 1)
     copied = impinge.Mesh(cube.vertices * 0.5, cube.faces)
@@ -178,10 +179,38 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
         broad.update(closed_boxes[:1], broad.ids[-1:])
         broad.overlapping(closed_boxes[0])
         broad.along_ray(closed_boxes[0, 0], [1, 0, 0], 3)
+
+
+@needs_jit
+def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
+    """Another signature is another compilation."""
+    call_all_kernels()
     numbers = {name: len(kernel.signatures) for name, kernel in entry_kernels().items()}
     assert max(numbers.values()) == 1, numbers
     # The questions for the other two volumes: see tests/bvh/test_search.py.
     assert {name.split(".")[-2] for name, count in numbers.items() if count == 0} <= {"aabb_kernels", "sphere_kernels"}
+
+
+def is_made_without_python_code(kind: Any) -> bool:
+    """Whether what a kernel returns becomes a Python object in C alone; for NamedTuples their class is called."""
+    if type(kind) in (jit.types.Tuple, jit.types.UniTuple):
+        return all(is_made_without_python_code(part) for part in kind)
+    if type(kind) is jit.types.Array:
+        return kind.box_type is np.ndarray
+    return isinstance(kind, (jit.types.Integer, jit.types.Float, jit.types.Boolean, jit.types.NoneType))
+
+
+@needs_jit
+def test_what_kernels_return_is_made_without_python_code() -> None:
+    """Where a signal that is pending would raise, see tests/kernels/test_signals.py."""
+    call_all_kernels()
+    returned = {
+        name: compiled.signature.return_type
+        for name, kernel in entry_kernels().items()
+        for compiled in kernel.overloads.values()
+    }
+    assert len(returned) > 60
+    assert [name for name, kind in returned.items() if not is_made_without_python_code(kind)] == []
 
 
 FIRST_QUESTION = """

@@ -6,17 +6,27 @@ The reference implementation for all other broad phases.
 
 from __future__ import annotations
 
+import numpy as np
+
+from impinge.arrays import Bools, Floats
 from impinge.broadphase.boxes import overlap
-from impinge.broadphase.broad_phase import BroadPhase, Edit, Statistics
-from impinge.broadphase.pair_keys import PairChange, change_to, first_keys, new_keys, pair_key
+from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
+from impinge.broadphase.pair_keys import Keys, PairChange, change_to, first_keys, new_keys, pair_key
+from impinge.kernels.interruptible import in_parts
 from impinge.kernels.jit import inner, kernel
+
+_FIRST_PAIRS = 1 << 22
+"""Pairs of boxes to begin with; each takes a few nanoseconds."""
 
 
 @inner
-def compare_all(ids, rows, fixed, margin, keys):
-    """How many pairs overlap and how many were compared; the keys of the first ones, as many as there is room for."""
+def compare_all(first, stop, ids, rows, fixed, margin, keys):
+    """How many pairs overlap, of these boxes and those after them, and how many were compared.
+
+    Writes the keys of the first ones, as many as there is room for.
+    """
     found, tested = 0, 0
-    for i in range(len(ids)):
+    for i in range(first, stop):
         for j in range(i + 1, len(ids)):
             if fixed[i] and fixed[j]:
                 continue
@@ -29,17 +39,27 @@ def compare_all(ids, rows, fixed, margin, keys):
 
 
 @kernel
-def all_overlaps(ids, rows, fixed, margin, guess):
-    """Sorted keys of all overlapping pairs, except of two fixed objects; and how many were compared.
+def overlaps_from(first, stop, ids, rows, fixed, margin, guess):
+    """Sorted keys of overlapping pairs, except of two fixed objects, whose former box is one from first to stop.
 
-    ``guess`` is how many there may be: if there are more, all is done twice.
+    And how many were compared.  ``guess`` is how many there may be: if there are more, all is done twice.
     """
     keys = new_keys(guess)
-    found, tested = compare_all(ids, rows, fixed, margin, keys)
+    found, tested = compare_all(first, stop, ids, rows, fixed, margin, keys)
     if found > guess:
         keys = new_keys(found)
-        compare_all(ids, rows, fixed, margin, keys)
+        compare_all(first, stop, ids, rows, fixed, margin, keys)
     return first_keys(keys, found), tested
+
+
+def all_overlaps(ids: Ids, rows: Floats, fixed: Bools, margin: float, guess: int) -> tuple[Keys, int]:
+    """Sorted keys of all overlapping pairs, except of two fixed objects; and how many were compared."""
+    found, compared = [np.empty(0, dtype=np.int64)], 0
+    for part in in_parts(len(ids), max(1, _FIRST_PAIRS // (len(ids) or 1))):
+        keys, tested = overlaps_from(part.start, part.stop, ids, rows, fixed, margin, guess)
+        found.append(keys)
+        compared += tested
+    return np.concatenate(found), compared
 
 
 class BruteForce(BroadPhase):

@@ -37,6 +37,12 @@ def empty_pair_set() -> PairSet:
 
 
 @inlined
+def parts_of_pairs(pairs):
+    """For a kernel to return: a NamedTuple would be made by Python code, which a signal may end (see ``jit``)."""
+    return pairs.keys, pairs.hashes, pairs.slots, pairs.size
+
+
+@inlined
 def hash_of_pair(key):
     """The halves of a key are below 2**31 and the factors below 2**32, so that nothing wraps."""
     mixed = (upper(key) * 0x9E3779B1) ^ (lower(key) * 0x85EBCA6B)

@@ -41,7 +41,16 @@ from impinge.broadphase.pair_keys import (
     new_keys,
     pair_key,
 )
-from impinge.broadphase.pair_set import ABSENT, PairSet, delete, empty_pair_set, insert, place_in, with_room_for_pairs
+from impinge.broadphase.pair_set import (
+    ABSENT,
+    PairSet,
+    delete,
+    empty_pair_set,
+    insert,
+    parts_of_pairs,
+    place_in,
+    with_room_for_pairs,
+)
 from impinge.kernels.jit import inlined, inner, kernel
 
 # An end of the interval of object i is the number 2 i (low) or 2 i + 1 (high).
@@ -119,8 +128,8 @@ def sort_from(start, line, values, ids, rows, margin, pairs, began, ended, talli
 def sort_lists(ends, ids, rows, margin, pairs, lost):
     """Sort the lists for the boxes as they are now; take pairs out of the set and put others in.
 
-    ``lost`` are pairs of objects that were removed.  Returns the set, what went in and out, and the numbers of
-    exchanges and of tests.
+    ``lost`` are pairs of objects that were removed.  Returns the parts of the set, what went in and out, and the
+    numbers of exchanges and of tests.
     """
     for key in lost:
         delete(pairs, place_in(pairs.keys, pairs.slots, key))
@@ -139,7 +148,7 @@ def sort_lists(ends, ids, rows, margin, pairs, lost):
             ended = longer_keys(ended, tallies[ENDED], count)
             start = sort_from(start, line, values, ids, rows, margin, pairs, began, ended, tallies)
     began, ended = first_keys(began, tallies[BEGAN]), first_keys(ended, tallies[ENDED])
-    return pairs, began, ended, tallies[EXCHANGES], tallies[TESTED]
+    return parts_of_pairs(pairs), began, ended, tallies[EXCHANGES], tallies[TESTED]
 
 
 @inner
@@ -222,8 +231,8 @@ def sweep(line, kept, ids, rows, fixed, margin, keys):
 def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
     """Merge the sorted ends of new objects (those from ``kept`` on) into the lists, and find their pairs.
 
-    One sweep along the axis with the fewest candidates.  Returns the new lists, the set, what went in, the number of
-    tests.
+    One sweep along the axis with the fewest candidates.  Returns the new lists, the parts of the set, what went in, the
+    number of tests.
     """
     merged = np.empty((3, 2 * len(ids)), dtype=np.int32)
     new = integer_list(2 * (len(ids) - kept))
@@ -244,7 +253,7 @@ def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
         pairs = with_room_for_pairs(pairs, found)
     for key in began:
         insert(pairs, key)
-    return merged, pairs, began, fewest
+    return merged, parts_of_pairs(pairs), began, fewest
 
 
 @dataclass(frozen=True)
@@ -266,9 +275,10 @@ class SweepAndPrune(BroadPhase):
 
     def _advance(self, edit: Edit) -> PairChange:
         lost = self._remove_ends(edit) if edit.removed_some else np.empty(0, dtype=np.int64)
-        self._pair_set, began, ended, self._exchanges, self._tested = sort_lists(
+        pairs, began, ended, self._exchanges, self._tested = sort_lists(
             self._ends, self._ids, self._rows, self._margin, self._pair_set, lost
         )
+        self._pair_set = PairSet(*pairs)
         if edit.kept < len(self):
             began = np.concatenate([began, self._merge_new(edit.kept)])
         return change_by(edit.keys, began, np.concatenate([lost, ended]))
@@ -284,9 +294,10 @@ class SweepAndPrune(BroadPhase):
     def _merge_new(self, kept: int) -> Keys:
         order = kept + np.argsort(self._rows[kept:].T, axis=1, kind="stable").astype(np.int32)
         lows, highs = 2 * order[LOW : LOW + 3], 2 * order[HIGH : HIGH + 3] + 1
-        self._ends, self._pair_set, began, tested = merge_new(
+        self._ends, pairs, began, tested = merge_new(
             self._ends, lows, highs, kept, self._ids, self._rows, self._fixed, self._margin, self._pair_set
         )
+        self._pair_set = PairSet(*pairs)
         self._tested += tested
         return began  # type: ignore[no-any-return]
 

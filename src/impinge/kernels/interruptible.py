@@ -3,7 +3,8 @@
 Python runs signal handlers, that of Ctrl-C among them, in the main thread and between two of its instructions; the
 call of a kernel is one.  So a kernel gets a large batch in parts (``in_parts``), and where one pose may take long by
 itself it stops by a budget and goes on when it is called again (``bvh.workspace``).  Threads that work on parts of one
-batch (``in_threads``) check between two calls whether the caller still waits for them.
+batch (``in_threads``) check between two calls whether the caller still waits for them.  What must not be interrupted
+is done in a thread as well (``out_of_reach``).
 """
 
 from __future__ import annotations
@@ -99,3 +100,33 @@ def in_threads(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
         except BaseException:
             errand.abandoned = True
             raise
+
+
+def out_of_reach(task: Callable[[], Result]) -> Result:
+    """Call a task where no signal handler runs: if the wait for it is interrupted, it is finished all the same.
+
+    The process does not end before that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return task()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def call() -> None:
+        try:
+            results.append(task())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    try:
+        threading.Thread(target=call, name="impinge", daemon=False).start()
+    except RuntimeError:  # there can be no more threads
+        return task()
+    while not done.wait(_POLL_INTERVAL):
+        pass
+    if errors:
+        raise errors[0]
+    return results[0]

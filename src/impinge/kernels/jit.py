@@ -6,6 +6,7 @@ be compiled, one line on the terminal says what and why.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -20,6 +21,9 @@ from numba.core import cgutils, event, sigutils
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu import CPUContext
+from numba.core.pythonapi import EnvironmentManager, PythonAPI
 from numba.extending import intrinsic, overload
 
 from impinge.kernels.cache import KernelCache, is_writable
@@ -28,6 +32,7 @@ from impinge.kernels.cache import KernelCache, is_writable
 from impinge.kernels.cache import cache_directory as cache_directory
 from impinge.kernels.cache import cache_was_empty as cache_was_empty
 from impinge.kernels.cache import why_not_kept as why_not_kept
+from impinge.kernels.interruptible import out_of_reach
 from impinge.kernels.messages import on_terminal, say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,8 +49,9 @@ def kernel(function: Function) -> Function:
     """
     if config.DISABLE_JIT:
         return _as_plain_python(function)
-    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher = numba.njit(pipeline_class=_EntryCompiler, **_OPTIONS)(function)
     dispatcher._cache = KernelCache(function)  # as its enable_caching() does with Numba's own
+    dispatcher.compile = _uninterrupted(dispatcher.compile)
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -58,6 +64,58 @@ def _as_plain_python(function: Function) -> Function:
             return function(*arguments)
 
     return cast(Function, silent)
+
+
+def _uninterrupted(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Ctrl-C while LLVM works may leave objects in it that are freed twice: the process crashes, at once or later."""
+
+    def compile_apart(signature: Any) -> Any:
+        # Another thread would wait for ever: for the lock of a compilation that this one is part of, or
+        # for a module that this thread is importing.
+        if global_compiler_lock.is_locked() or _some_module_is_being_imported():
+            return compile_or_load(signature)
+        return out_of_reach(lambda: compile_or_load(signature))
+
+    return compile_apart
+
+
+def _some_module_is_being_imported() -> bool:
+    ours = [module for name, module in sys.modules.copy().items() if name.startswith("impinge.")]
+    return any(getattr(getattr(module, "__spec__", None), "_initializing", False) for module in ours)
+
+
+class _QuietPythonAPI(PythonAPI):  # type: ignore[misc]
+    """Makes arrays of what a kernel returns without running Python code.
+
+    Numba finds the class of an array by calling a Python function.  If Ctrl-C was pressed while the kernel worked, that
+    raises KeyboardInterrupt, which is not looked at: a SystemError or a crash comes of it.  The constants of a
+    kernel are already there; the type of the numbers comes from there anyway.
+    """
+
+    def get_env_manager(self, *arguments: Any) -> EnvironmentManager:
+        self._environment = super().get_env_manager(*arguments)
+        return self._environment
+
+    def serialize_object(self, thing: Any) -> Any:
+        return thing if thing is np.ndarray else super().serialize_object(thing)
+
+    def unserialize(self, serialized: Any) -> Any:
+        if serialized is np.ndarray:
+            return self._environment.read_const(self._environment.add_const(np.ndarray))
+        return super().unserialize(serialized)
+
+
+class _EntryContext(CPUContext):  # type: ignore[misc]
+    def get_python_api(self, builder: Any) -> PythonAPI:
+        return _QuietPythonAPI(self, builder)
+
+
+class _EntryCompiler(Compiler):  # type: ignore[misc]
+    """Compiles what Python calls."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.targetctx.__class__ = _EntryContext  # a copy of Numba's, made for this kernel
 
 
 class _ToBeLinked(JITCodeLibrary):  # type: ignore[misc]

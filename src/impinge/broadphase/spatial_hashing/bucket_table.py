@@ -56,6 +56,12 @@ def empty_bucket_table() -> BucketTable:
     )
 
 
+@inlined
+def parts_of_table(table):
+    """For a kernel to return, see ``parts_of_pairs``."""
+    return table.cells, table.hashes, table.slots, table.heads, table.entries, table.marks
+
+
 @inner
 def clear(table):
     """Forget everything, but keep the room."""

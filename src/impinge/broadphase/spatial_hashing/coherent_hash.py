@@ -25,6 +25,7 @@ from impinge.broadphase.pair_set import (
     empty_pair_set,
     hash_of_pair,
     insert,
+    parts_of_pairs,
     place_in,
     with_room_for_pairs,
 )
@@ -45,6 +46,7 @@ from impinge.broadphase.spatial_hashing.bucket_table import (
     enlarged,
     has_room_for,
     new_rows,
+    parts_of_table,
     pull,
     push,
 )
@@ -94,6 +96,12 @@ def empty_coherent_table(count: int, levels: int) -> CoherentTable:
         ),
         ClosePairs(empty_pair_set(), np.zeros((4, 2), dtype=np.int32)),
     )
+
+
+def with_parts(kept: CoherentTable, parts: tuple[Any, Any, Any]) -> CoherentTable:
+    """What is kept, with the parts that ``hash_moved`` returned."""
+    table, pairs, state = parts
+    return CoherentTable(BucketTable(*table), kept.stored, ClosePairs(PairSet(*pairs), state))
 
 
 @inner
@@ -288,7 +296,8 @@ def compare_close_pairs(close, ids, rows, margin):
 def hash_moved(ids, rows, fixed, margin, half, resolutions, inverses, alpha, beta, kept):
     """Bring the table up to date.
 
-    Returns it, the keys of pairs that began and ended to overlap, and the number of cells that were entered.
+    Returns the parts of it that may be new ones (see ``with_parts``), the keys of pairs that began and ended to
+    overlap, and the number of cells that were entered.
     """
     table, stored, close = kept.table, kept.stored, kept.close
     tallies = np.zeros(3, dtype=np.int64)
@@ -298,7 +307,7 @@ def hash_moved(ids, rows, fixed, margin, half, resolutions, inverses, alpha, bet
         close = with_room_for_close(close, tallies[LABELS_AHEAD])
         at = store_from(at, rows, fixed, half, resolutions, inverses, alpha, beta, table, stored, close, tallies)
     began, ended = compare_close_pairs(close, ids, rows, margin)
-    return CoherentTable(table, stored, close), began, ended, tallies[ENTERED]
+    return (parts_of_table(table), parts_of_pairs(close.pairs), close.state), began, ended, tallies[ENTERED]
 
 
 @kernel

@@ -16,12 +16,13 @@ from impinge.arrays import Floats, real_array
 from impinge.broadphase.aabb_tree.curve_order import curve_order
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
 from impinge.broadphase.pair_keys import PairChange, change_by, change_to
-from impinge.broadphase.spatial_hashing.bucket_table import empty_bucket_table
+from impinge.broadphase.spatial_hashing.bucket_table import BucketTable, empty_bucket_table
 from impinge.broadphase.spatial_hashing.coherent_hash import (
     Stored,
     drop_removed,
     empty_coherent_table,
     hash_moved,
+    with_parts,
 )
 from impinge.broadphase.spatial_hashing.hash_levels import (
     STRETCH,
@@ -195,7 +196,8 @@ class SpatialHash(BroadPhase):
 
     def _from_scratch(self, edit: Edit) -> tuple[PairChange, int, int]:
         guess = 2 * len(edit.keys) + 8 * len(self)
-        now, self._table, close, cells = hash_all(*self._kernel_arguments(self._table, guess))
+        now, table, close, cells = hash_all(*self._kernel_arguments(self._table, guess))
+        self._table = BucketTable(*table)
         return change_to(edit.keys, np.sort(now)), close, cells
 
     def _with_coherence(self, edit: Edit, relabelled: _Relabelled | None, anew: bool) -> tuple[PairChange, int, int]:
@@ -205,7 +207,8 @@ class SpatialHash(BroadPhase):
         elif relabelled is not None:
             lost = drop_removed(self._kept, relabelled.labels, relabelled.ids)
             self._kept = self._kept._replace(stored=_edited(self._kept.stored, relabelled.stays, len(self)))
-        self._kept, began, ended, cells = hash_moved(*self._kernel_arguments(self._kept))
+        parts, began, ended, cells = hash_moved(*self._kernel_arguments(self._kept))
+        self._kept = with_parts(self._kept, parts)
         if anew:  # an empty table takes all pairs for new ones
             change = change_to(edit.keys, np.sort(began))
         else:

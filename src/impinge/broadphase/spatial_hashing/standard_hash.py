@@ -22,6 +22,7 @@ from impinge.broadphase.spatial_hashing.bucket_table import (
     clear,
     enlarged,
     has_room_for,
+    parts_of_table,
     push,
 )
 from impinge.broadphase.spatial_hashing.hash_levels import cells_of, grown, number_of_cells, resolution_of, size_of
@@ -91,7 +92,8 @@ def store_all(order, resolution, own, population, ids, rows, fixed, margin, half
 def hash_all(ids, rows, fixed, margin, half, resolutions, inverses, alpha, beta, table, guess):
     """Keys of all overlapping pairs, unsorted; ``guess`` is how many there may be.
 
-    Also returns the table (to be used again), and the numbers of close pairs and of cells that were looked up.
+    Also returns the parts of the table (to be used again), and the numbers of close pairs and of cells that were
+    looked up.
     """
     resolution = new_keys(len(ids))
     own = np.empty((len(ids), 6), dtype=np.int64)  # cells at the box's resolution
@@ -117,4 +119,4 @@ def hash_all(ids, rows, fixed, margin, half, resolutions, inverses, alpha, beta,
         clear(table)
         tallies[:] = 0
         store_all(order, resolution, own, population, ids, rows, fixed, margin, half, inverses, table, keys, tallies)
-    return first_keys(keys, found), table, tallies[CLOSE], tallies[LOOKED_UP]
+    return first_keys(keys, found), parts_of_table(table), tallies[CLOSE], tallies[LOOKED_UP]

@@ -110,25 +110,24 @@ def any_pair_meets(triangles_a, triangles_b):
 
 
 @inner
-def nearest_pair(triangles_a, triangles_b, points):
+def nearest_pair(triangles_a, triangles_b, first, stop, best, best_i, best_j, points):
     """The pair of triangles with the smallest distance, the first one in order among equals.
 
-    The two points that have it are written unless the triangles meet.
+    Of the triangles of a, only those from ``first`` to ``stop``; ``best`` is the pair among those before, at infinity
+    if there are none.  The two points that have it are written unless the triangles meet.  Also returns whether they
+    do, which ends the search.
     """
     boxes_a = bounding_boxes(triangles_a)
     boxes_b = bounding_boxes(triangles_b)
-    best = np.inf
-    reach = np.inf
-    best_i = -1
-    best_j = -1
-    for i in range(len(triangles_a)):
+    reach = padded_square(best)
+    for i in range(first, stop):
         a = load_triangle(triangles_a, i)
         for j in range(len(triangles_b)):
             if squared_gap(boxes_a[i], boxes_b[j]) > reach:
                 continue
             b = load_triangle(triangles_b, j)
             if contact_kind(a, b) != DISJOINT:
-                return 0.0, i, j
+                return 0.0, i, j, True
             value, point_a, point_b = disjoint_distance(a, b)
             if value < best:
                 best, best_i, best_j = value, i, j
@@ -136,4 +135,4 @@ def nearest_pair(triangles_a, triangles_b, points):
                 for k in range(3):
                     points[0, k] = point_a[k]
                     points[1, k] = point_b[k]
-    return best, best_i, best_j
+    return best, best_i, best_j, False

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.kernels.interruptible import in_parts
+from impinge.kernels.interruptible import in_parts, stop_if_abandoned
 from impinge.mesh.mesh import Mesh
 from impinge.queries.method import DistanceColumns
 from impinge.queries.methods.brute_force.posed_body import body_of
@@ -40,7 +40,11 @@ class BruteForce(SurfaceMethod):
 
     def _parts(self, count: int) -> Iterable[slice]:
         """Parts of a batch that a kernel gets at once."""
-        return in_parts(count, max(1, _FIRST_PAIRS // (len(self.a.faces) * len(self.b.faces) or 1)))
+        return in_parts(count, max(1, _FIRST_PAIRS // (self._pairs_per_pose or 1)))
+
+    @property
+    def _pairs_per_pose(self) -> int:
+        return len(self.a.faces) * len(self.b.faces)
 
     def surfaces_meet(self, poses_a: Floats, poses_b: Floats) -> tuple[Bools, Bools]:
         from impinge.queries.methods.brute_force.meeting import meet
@@ -72,12 +76,23 @@ class BruteForce(SurfaceMethod):
         from impinge.queries.methods.brute_force.distances import nearest_pairs
 
         count = len(poses_a)
-        values = np.empty(count)
+        values = np.full(count, np.inf)
         points = np.empty((count, 2, 3))
-        faces = np.empty((count, 2), dtype=np.int32)
-        for part in self._parts(count):
-            asked = poses_a[part], poses_b[part]
-            nearest_pairs(self._body_a, self._body_b, *asked, values[part], points[part], faces[part])
+        faces = np.full((count, 2), -1, dtype=np.int32)
+
+        def go_on(poses: slice, of_a: slice) -> bool:
+            asked = self._body_a, self._body_b, poses_a[poses], poses_b[poses]
+            return nearest_pairs(*asked, of_a.start, of_a.stop, values[poses], points[poses], faces[poses])  # type: ignore[no-any-return]
+
+        if self._pairs_per_pose <= _FIRST_PAIRS:
+            for part in self._parts(count):
+                go_on(part, slice(0, len(self.a.faces)))
+            return DistanceColumns(values, points, faces)
+        for i in range(count):
+            stop_if_abandoned()
+            for some in in_parts(len(self.a.faces), max(1, _FIRST_PAIRS // len(self.b.faces))):
+                if go_on(slice(i, i + 1), some):
+                    break
         return DistanceColumns(values, points, faces)
 
     def components_inside(self, side: int, poses_a: Floats, poses_b: Floats, free: Bools) -> Bools:
