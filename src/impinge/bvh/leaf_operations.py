@@ -33,13 +33,6 @@ from impinge.bvh.front import PLAIN
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.relative_motion import carried_point
 from impinge.bvh.traverse import candidates, visit
-from impinge.bvh.triangle_filter import (
-    maybe_meeting,
-    no_plane_separates,
-    planes_within,
-    surely_crossing,
-    triangle_bounds,
-)
 from impinge.bvh.volumes.protocol import (
     carried,
     children_in_order,
@@ -48,6 +41,13 @@ from impinge.bvh.volumes.protocol import (
     meeting_children,
     overlapping_children,
     shadow,
+)
+from impinge.bvh.volumes.triangle_filter import (
+    maybe_meeting,
+    no_plane_separates,
+    planes_within,
+    surely_crossing,
+    triangle_bounds,
 )
 from impinge.bvh.workspace import (
     BEST,

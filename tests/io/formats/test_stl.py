@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +63,7 @@ def test_many_solids_of_one_name(tmp_path: Path) -> None:
     path.write_text(f"solid a\n{facet}endsolid a\n" * 3 + f"solid\n{facet}endsolid\n" * 2 + "solid b\nendsolid b\n")
     assert [part.name for part in impinge.load_assembly(path)] == ["a", "a_1", "a_2", "geometry_1", "geometry_2"]
     path.write_text(f"SOLID a\n{facet}EndSolid a\n" * 5_000)
-    start = time.perf_counter()
     assert len(impinge.load(path).faces) == 5_000
-    assert time.perf_counter() - start < 1.5  # it was quadratic, 3 s
 
 
 def test_an_end_without_a_start(tmp_path: Path, builders: Any) -> None:

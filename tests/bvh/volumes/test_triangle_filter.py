@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.triangle_filter import (
+from impinge.bvh.volumes.triangle_filter import (
     maybe_meeting,
     no_plane_separates,
     planes_within,
