@@ -119,6 +119,10 @@ def test_a_batch_is_its_single_poses(family: Family, name: str, verb: str) -> No
             assert np.array_equal(values.reshape(-1, *element)[i], np.asarray(single[part][0])), part
         answers.add(float(next(iter(single.values()))[0]) > 0.0)
     assert answers == {False, True}
+    if verb in ("distance", "penetration"):
+        between = np.linalg.norm(whole.point_a - whole.point_b, axis=-1)
+        expected = whole.value if verb == "distance" else np.where(whole.depth > 0.0, whole.depth, between)
+        assert np.allclose(between, expected, rtol=1e-12, atol=1e-14)
 
 
 @every_case
