@@ -171,11 +171,12 @@ def test_only_bodies_that_take_part_as_they_are_are_remembered(monkeypatch: pyte
         remembered = (type(BODIES[a]), type(BODIES[b]), "auto") in direct(verb)
         assert remembered == (family is not MESHES or "hull" not in (a, b))
     for verb in VERBS:
-        for (type_a, type_b, name), method in direct(verb).items():
+        for (type_a, type_b, name), (method, once) in direct(verb).items():
             a, b = (next(key for key, body in BODIES.items() if type(body) is kind) for kind in (type_a, type_b))
             family = expected_family(a, b, verb)
             assert family is not None
             assert method is family.method(name)
+            assert once == getattr(method, f"{verb}_once", method)
 
 
 @pytest.mark.parametrize(("a", "b"), [("mesh", "hull"), ("hull", "mesh"), ("hull", "hull")])

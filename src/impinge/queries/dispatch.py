@@ -7,6 +7,7 @@ body is one ``Family`` here, and its methods in a file of ``queries.methods``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple
@@ -84,7 +85,8 @@ class Route(NamedTuple):
     b: Any
 
 
-Direct = dict[tuple[type, type, Any], type[Method]]
+Direct = dict[tuple[type, type, Any], tuple[type[Method], Callable[..., Any]]]
+"""By the types of a and b and the name of a method: the method, and its way for one pose of each body."""
 _direct: dict[str, Direct] = {}
 
 
@@ -101,7 +103,7 @@ def route(verb: str, a: Any, b: Any, method: Any = "auto") -> Route:
     chosen = family.method(method)
     found = Route(chosen, surface_of(a), surface_of(b)) if family is MESHES else Route(chosen, a, b)
     if found.a is a and found.b is b:
-        direct(verb)[type(a), type(b), method] = chosen
+        direct(verb)[type(a), type(b), method] = chosen, getattr(chosen, f"{verb}_once", chosen)
     return found
 
 

@@ -72,6 +72,8 @@ class Method:
     """Whether its kernels check poses themselves, and raise ``NotRigid``."""
     has_triangles: ClassVar[bool] = False
     """Whether it answers contacts and relation."""
+    has_depths: ClassVar[bool] = False
+    """Whether it answers penetration."""
     remembers: ClassVar[bool] = True
     """Whether a ``Pair`` has any use for it."""
 

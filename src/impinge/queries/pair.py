@@ -59,6 +59,8 @@ class Pair:
         self._chosen, self._a, self._b = route("collides", a, b, method)
         if not self._chosen.remembers:
             raise ValueError(f"method {method!r} remembers nothing, and a Pair has no use for it")
+        # As they are often called: to look them up takes a tenth of a call.
+        self._collides_once, self._distance_once = self._chosen.collides_once, self._chosen.distance_once
         self.a: Any = a
         self.b: Any = b
         self.method = method
@@ -132,7 +134,7 @@ class Pair:
         except IndexError:
             memory = self._new_memory()
         answer: np.bool_ | NDArray[np.bool_] | None
-        answer = self._chosen.collides_once(self._a, self._b, memory, pose_a, pose_b)
+        answer = self._collides_once(self._a, self._b, memory, pose_a, pose_b)
         if answer is None:
             answer = evaluate.collides(self._batch(pose_a, pose_b), self._with(memory))
         self._memories.append(memory)
@@ -179,7 +181,7 @@ class Pair:
             memory = self._memories.pop()
         except IndexError:
             memory = self._new_memory()
-        found = self._chosen.distance_once(self._a, self._b, memory, pose_a, pose_b)
+        found = self._distance_once(self._a, self._b, memory, pose_a, pose_b)
         if found is None:
             found = evaluate.distance(self._batch(pose_a, pose_b), self._with(memory))
         self._memories.append(memory)
@@ -229,7 +231,8 @@ class Pair:
         Penetration
             Depth, direction and points for each pose.
         """
-        route("penetration", self.a, self.b, self.method)  # says what it is defined for
+        if not self._chosen.has_depths:
+            route("penetration", self.a, self.b, self.method)  # says what it is defined for
         with self._memory() as memory:
             return evaluate.penetration(self._batch(pose_a, pose_b), self._with(memory))
 

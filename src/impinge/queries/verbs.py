@@ -32,7 +32,8 @@ from impinge.results import Contacts, Distance, Penetration, Relation, RelationK
 _ONE = 1
 """The usual number of workers; that it is the same object is quickly seen."""
 
-_COLLIDES, _CLOSER_THAN, _DISTANCE, _CONTACTS = map(direct, ("collides", "closer_than", "distance", "contacts"))
+_COLLIDES, _CLOSER_THAN, _DISTANCE = map(direct, ("collides", "closer_than", "distance"))
+_CONTACTS, _PENETRATION = map(direct, ("contacts", "penetration"))
 
 
 def collides(
@@ -87,11 +88,14 @@ def collides(
     [True, True, False]
     """
     try:
-        chosen = _COLLIDES[type(a), type(b), method]
+        chosen, once = _COLLIDES[type(a), type(b), method]
     except (KeyError, TypeError):  # the latter: a method that cannot be hashed
         chosen, a, b = route("collides", a, b, method)
-    if workers is _ONE and (answer := chosen.collides_once(a, b, None, pose_a, pose_b)) is not None:
-        return answer
+        once = chosen.collides_once
+    if workers is _ONE:
+        answer: np.bool_ | None = once(a, b, None, pose_a, pose_b)
+        if answer is not None:
+            return answer
     return evaluate.collides(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b))
 
 
@@ -147,11 +151,14 @@ def contacts(
     """
     most = as_count(max_contacts, "max_contacts")
     try:
-        chosen = _CONTACTS[type(a), type(b), method]
+        chosen, once = _CONTACTS[type(a), type(b), method]
     except (KeyError, TypeError):
         chosen, a, b = route("contacts", a, b, method)
-    if workers is _ONE and most is None and (found := chosen.contacts_once(a, b, None, pose_a, pose_b)) is not None:
-        return found
+        once = chosen.contacts_once
+    if workers is _ONE and most is None:
+        found: Contacts | None = once(a, b, None, pose_a, pose_b)
+        if found is not None:
+            return found
     # Which contacts are left out must not depend on how the poses are shared out.
     batch = chosen.batch(a, b, pose_a, pose_b, workers, in_one=most is not None)
     return evaluate.contacts(batch, chosen(a, b), most)
@@ -239,14 +246,17 @@ def distance(
     (0.5, 0.5, 1.0)
     """
     try:
-        chosen = _DISTANCE[type(a), type(b), method]
+        chosen, once = _DISTANCE[type(a), type(b), method]
     except (KeyError, TypeError):
         chosen, body_a, body_b = route("distance", a, b, method)
         if body_a is not a or body_b is not b:
             found = distance(body_a, body_b, pose_a, pose_b, method=method, workers=workers)
             return with_faces_of_hulls(found, a, b)
-    if workers is _ONE and (single := chosen.distance_once(a, b, None, pose_a, pose_b)) is not None:
-        return single
+        once = chosen.distance_once
+    if workers is _ONE:
+        single: Distance | None = once(a, b, None, pose_a, pose_b)
+        if single is not None:
+            return single
     return evaluate.distance(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b))
 
 
@@ -311,11 +321,14 @@ def closer_than(
     """
     limit = as_clearance(clearance)
     try:
-        chosen = _CLOSER_THAN[type(a), type(b), method]
+        chosen, once = _CLOSER_THAN[type(a), type(b), method]
     except (KeyError, TypeError):
         chosen, a, b = route("closer_than", a, b, method)
-    if workers is _ONE and (answer := chosen.closer_than_once(a, b, None, limit, pose_a, pose_b)) is not None:
-        return answer
+        once = chosen.closer_than_once
+    if workers is _ONE:
+        answer: np.bool_ | None = once(a, b, None, limit, pose_a, pose_b)
+        if answer is not None:
+            return answer
     return evaluate.closer_than(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b), limit)
 
 
@@ -364,8 +377,11 @@ def penetration(
     >>> float(found.depth), found.direction.tolist()
     (0.25, [-1.0, 0.0, 0.0])
     """
-    chosen, one, other = route("penetration", a, b, method)
-    return evaluate.penetration(chosen.batch(one, other, pose_a, pose_b, workers), chosen(one, other))
+    try:
+        chosen, _ = _PENETRATION[type(a), type(b), method]
+    except (KeyError, TypeError):
+        chosen, _, _ = route("penetration", a, b, method)
+    return evaluate.penetration(chosen.batch(a, b, pose_a, pose_b, workers), chosen(a, b))
 
 
 def relation(

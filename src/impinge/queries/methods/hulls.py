@@ -44,6 +44,7 @@ class _Hulls(Method):
     """Two convex hulls."""
 
     checks_poses = True  # numpy takes longer to do that than the kernel to answer
+    has_depths = True
     name: ClassVar[str]
 
     def __init__(self, a: ConvexHull, b: ConvexHull, memory: ConvexWorkspace | None = None) -> None:
@@ -59,12 +60,12 @@ class _Hulls(Method):
         return HullStatistics(0, 0, 0, effort(memory))
 
     @classmethod
-    def _algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
+    def algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
         """The name of the algorithm that answers a query about hulls of so many vertices."""
         return cls.name
 
     def _search(self, query: int = COLLIDES) -> ConvexSearch:
-        algorithm = self._algorithm(query, len(self.a.vertices), len(self.b.vertices))
+        algorithm = self.algorithm(query, len(self.a.vertices), len(self.b.vertices))
         return ConvexSearch(self.a, self.b, algorithm, self._work)
 
     # --- one pose of each body, where hulls and workspace were used before
@@ -79,7 +80,7 @@ class _Hulls(Method):
         pose_b: ArrayLike | None,
     ) -> np.bool_ | None:
         work = memory or own.workspace
-        if work and (answer := cls._ask(work, COLLIDES, a, b, pose_a, pose_b)) < 0:
+        if work and (answer := _ask(cls, work, COLLIDES, a, b, pose_a, pose_b)) < 0:
             return _ANSWERS[answer]
         return None
 
@@ -94,7 +95,7 @@ class _Hulls(Method):
         pose_b: ArrayLike | None,
     ) -> np.bool_ | None:
         work = memory or own.workspace
-        if work and (answer := cls._ask(work, CLOSER_THAN, a, b, pose_a, pose_b, clearance)) < 0:
+        if work and (answer := _ask(cls, work, CLOSER_THAN, a, b, pose_a, pose_b, clearance)) < 0:
             return _ANSWERS[answer]
         return None
 
@@ -108,46 +109,14 @@ class _Hulls(Method):
         pose_b: ArrayLike | None,
     ) -> Distance | None:
         work = memory or own.workspace
-        if work and cls._ask(work, DISTANCE, a, b, pose_a, pose_b) < 0:
+        if work and _ask(cls, work, DISTANCE, a, b, pose_a, pose_b) < 0:
             return Distance.of_hulls(work.nearest)
         return None
 
     @classmethod
-    def _ask(
-        cls,
-        work: ConvexWorkspace,
-        query: int,
-        a: ConvexHull,
-        b: ConvexHull,
-        pose_a: ArrayLike | None,
-        pose_b: ArrayLike | None,
-        clearance: float = 0.0,
-    ) -> int:
-        """What the kernel says (-1 no, -2 yes); 0 where the general way must be taken."""
-        poses = single_poses(pose_a, pose_b)
-        try:
-            one, other = a.derived[HANDLE], b.derived[HANDLE]
-        except KeyError:
-            return 0
-        if poses is None:
-            return 0
-        made_for = (one.serial, other.serial, query, cls)
-        if work.ready_for != made_for:
-            if not cls._is_ready(one, other, query):
-                return 0
-            algorithm = cls._algorithm(query, one.size, other.size)
-            work.need_room(max(one.size, other.size))
-            work.ask_single(query, METHODS[algorithm], made_for)
-        work.single_poses[:] = poses
-        if query == CLOSER_THAN:
-            work.numbers[LIMIT] = clearance
-        answer: int = one.kernel(one.address, other.address, work.address)
-        return answer
-
-    @classmethod
-    def _is_ready(cls, one: HullHandle, other: HullHandle, query: int) -> bool:
+    def is_ready(cls, one: HullHandle, other: HullHandle, query: int) -> bool:
         """Whether both hulls have what the algorithm needs."""
-        if cls._algorithm(query, one.size, other.size) == "lin-canny":
+        if cls.algorithm(query, one.size, other.size) == "lin-canny":
             return one.cells is not None and other.cells is not None
         return True
 
@@ -166,6 +135,38 @@ class _Hulls(Method):
     def penetration(self, poses_a: Floats, poses_b: Floats) -> PenetrationColumns:
         depths, directions, points, bounds = self._search().penetration(poses_a, poses_b)
         return PenetrationColumns(depths, directions, points.reshape(-1, 2, 3), bounds)
+
+
+def _ask(
+    cls: type[_Hulls],
+    work: ConvexWorkspace,
+    query: int,
+    a: ConvexHull,
+    b: ConvexHull,
+    pose_a: ArrayLike | None,
+    pose_b: ArrayLike | None,
+    clearance: float = 0.0,
+) -> int:
+    """What the kernel says (-1 no, -2 yes); 0 where the general way must be taken."""
+    poses = single_poses(pose_a, pose_b)
+    try:
+        one, other = a.derived[HANDLE], b.derived[HANDLE]
+    except KeyError:
+        return 0
+    if poses is None:
+        return 0
+    made_for = (one.serial, other.serial, query, cls)
+    if work.ready_for != made_for:
+        if not cls.is_ready(one, other, query):
+            return 0
+        algorithm = cls.algorithm(query, one.size, other.size)
+        work.need_room(max(one.size, other.size))
+        work.ask_single(query, METHODS[algorithm], made_for)
+    work.single_poses[:] = poses
+    if query == CLOSER_THAN:
+        work.numbers[LIMIT] = clearance
+    answer: int = one.kernel(one.address, other.address, work.address)
+    return answer
 
 
 class GJK(_Hulls):
@@ -190,6 +191,6 @@ class AutoHulls(_Hulls):
     """GJK for yes or no; for distances of all but large hulls Lin-Canny."""
 
     @classmethod
-    def _algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
+    def algorithm(cls, query: int, vertices_a: int, vertices_b: int) -> str:
         walk = query == DISTANCE and vertices_a <= _MOST_FOR_WALKS and vertices_b <= _MOST_FOR_WALKS
         return "lin-canny" if walk else "gjk"
