@@ -164,7 +164,15 @@ class ContactLoop:
 
 
 class FeatureKind(IntEnum):
-    """The kinds of features of a convex hull."""
+    """The kinds of features of a convex hull.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.ConvexHull(impinge.shapes.box(1, 1, 1))
+    >>> impinge.distance(cube, impinge.ConvexHull([[0, 0, 2]])).feature_a.kind.name
+    'FACE'
+    """
 
     VERTEX = 0
     """A corner."""
@@ -314,7 +322,15 @@ class Penetration:
 
 
 class RelationKind(IntEnum):
-    """How two solids lie to each other."""
+    """How two solids lie to each other.
+
+    Examples
+    --------
+    >>> import impinge
+    >>> cube = impinge.shapes.box(1, 1, 1)
+    >>> impinge.relation(cube, cube).kind is impinge.RelationKind.EQUAL
+    True
+    """
 
     APART = 0
     """No common point."""

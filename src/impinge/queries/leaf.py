@@ -20,20 +20,41 @@ from impinge.queries.batch import Batch
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The pairs of triangles for which a leaf operation did not give zero, sorted by (pose, face_a, face_b)."""
+    """The pairs of triangles for which a leaf operation did not give zero, sorted by (pose, face_a, face_b).
+
+    `impinge.leaf` has an example.
+    """
 
     pose: NDArray[np.int64]
+    """(k,) the flat index of the pose."""
     face_a: NDArray[np.int32]
+    """(k,) the triangle of a."""
     face_b: NDArray[np.int32]
+    """(k,) the triangle of b."""
     value: Floats
+    """(k,) what the function gave."""
     shape: tuple[int, ...]
+    """The leading shape of the poses."""
 
     def __len__(self) -> int:
         return len(self.pose)
 
 
 class LeafOperation:
-    """A function of two triangles, compiled at its first use in a process; call it with two bodies."""
+    """A function of two triangles, compiled at its first use in a process; call it with two bodies.
+
+    Made by `impinge.leaf`, which has an example.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two triangles and returns a number.
+
+    Raises
+    ------
+    ValueError
+        It is not a function.
+    """
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         if not isfunction(function):
