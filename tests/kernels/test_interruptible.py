@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -97,3 +98,34 @@ def test_parts_end_where_nobody_waits() -> None:
     with pytest.raises(ValueError):
         in_threads([fails, goes_on])
     assert 3 <= len(parts) < 100
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
+def test_deferred_signals_come_at_the_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with interruptible.signals_deferred():
+            signal.raise_signal(signal.SIGINT)
+            with interruptible.signals_deferred():
+                signal.raise_signal(signal.SIGINT)
+                done.append("inner")
+            done.append("outer")
+        done.append("after")
+    assert done == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_signals_are_left_alone_in_other_threads() -> None:
+    def work() -> str:
+        with interruptible.signals_deferred():
+            return "done"
+
+    assert interruptible.in_threads([work, work]) == ["done", "done"]
+
+
+def test_an_error_passes_through_deferred_signals() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ZeroDivisionError), interruptible.signals_deferred():
+        _ = 1 // 0
+    assert signal.getsignal(signal.SIGINT) is before

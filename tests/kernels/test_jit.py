@@ -209,7 +209,7 @@ def test_what_kernels_return_is_made_without_python_code() -> None:
         for name, kernel in entry_kernels().items()
         for compiled in kernel.overloads.values()
     }
-    assert len(returned) > 60
+    assert len(returned) >= 50  # those of other volumes are only there if other tests have compiled them
     assert [name for name, kind in returned.items() if not is_made_without_python_code(kind)] == []
 
 

@@ -4,14 +4,16 @@ Python runs signal handlers, that of Ctrl-C among them, in the main thread and b
 call of a kernel is one.  So a kernel gets a large batch in parts (``in_parts``), and where one pose may take long by
 itself it stops by a budget and goes on when it is called again (``bvh.workspace``).  Threads that work on parts of one
 batch (``in_threads``) check between two calls whether the caller still waits for them.  What must not be interrupted
-is done in a thread as well (``out_of_reach``).
+is done in a thread as well (``out_of_reach``), or with signals deferred (``signals_deferred``).
 """
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -130,3 +132,27 @@ def out_of_reach(task: Callable[[], Result]) -> Result:
     if errors:
         raise errors[0]
     return results[0]
+
+
+_DEFERRED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM", "SIGINT") if hasattr(signal, name))
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Handle signals that arrive meanwhile at the end.
+
+    For what can neither be interrupted nor done in another thread, because it is part of an import.
+    """
+    handlers: dict[int, Callable[..., object]] = {}
+    arrived: list[tuple[int, object]] = []
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: handler for number in _DEFERRED if callable(handler := signal.getsignal(number))}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda *what: arrived.append(what))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in arrived:
+        handlers[number](number, frame)

@@ -32,7 +32,7 @@ from impinge.kernels.cache import KernelCache, is_writable
 from impinge.kernels.cache import cache_directory as cache_directory
 from impinge.kernels.cache import cache_was_empty as cache_was_empty
 from impinge.kernels.cache import why_not_kept as why_not_kept
-from impinge.kernels.interruptible import out_of_reach
+from impinge.kernels.interruptible import out_of_reach, signals_deferred
 from impinge.kernels.messages import on_terminal, say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -73,7 +73,8 @@ def _uninterrupted(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any
         # Another thread would wait for ever: for the lock of a compilation that this one is part of, or
         # for a module that this thread is importing.
         if global_compiler_lock.is_locked() or _some_module_is_being_imported():
-            return compile_or_load(signature)
+            with signals_deferred():
+                return compile_or_load(signature)
         return out_of_reach(lambda: compile_or_load(signature))
 
     return compile_apart
@@ -201,9 +202,10 @@ def cold(signature: str) -> Callable[[Function], Function]:
         # As numba.cfunc does, which would put Numba's own cache in.
         compiled = CFunc(function, (arguments, result), locals={}, options={"error_model": "numpy"})
         compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-        compiled.compile()
         symbol = f"{function.__module__}.{function.__name__}"
-        llvmlite.binding.add_symbol(symbol, compiled.address)
+        with signals_deferred():  # an interrupt could leave llvmlite's lock held, and the next kernel waits for ever
+            compiled.compile()
+            llvmlite.binding.add_symbol(symbol, compiled.address)
         _keep_alive.append(compiled)
         return types.ExternalFunction(symbol, result(*arguments))  # type: ignore[no-any-return]
 
@@ -247,7 +249,8 @@ def address_of_kernel(function: Any) -> Any:
         return function
     function.compile(_THREE)
     compiled = function.overloads[_THREE]
-    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    with signals_deferred():
+        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
 if config.DISABLE_JIT:
