@@ -106,14 +106,49 @@ def test_long_tokens_are_scanned_a_few_times(ends: tuple[bytes, bytes], monkeypa
     """Expat scans what it has of a token once for each piece that it is given: pieces must grow."""
     pieces = []
 
-    class Counting(ElementTree.XMLPullParser):  # type: ignore[type-arg]
+    class Counting(ElementTree.XMLParser):  # type: ignore[type-arg]
         def feed(self, data: bytes) -> None:
             pieces.append(len(data))
             super().feed(data)
 
-    monkeypatch.setattr(ElementTree, "XMLPullParser", Counting)
+    monkeypatch.setattr(ElementTree, "XMLParser", Counting)
     data = (b">" * 2**22).join(ends)
     assert [element.tag for element in elements_of(data, source())][-1] == "a"
-    assert tree_of(data, source()).tag == "a"
     assert sum(pieces) == len(data)
     assert len(pieces) < 24
+    assert tree_of(data, source()).tag == "a"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        'xmlns="{}"', "xmlns='{}'", 'xmlns:p="{}"', 'xmlns \n =\t "{}"', 'xmlns:' + 150 * "p" + '="{}"',
+        "xmlns" + 150 * " " + '="{}"', "xmlns=" + 150 * " " + '"{}"', 'xmlns="\u00e9\'>{}"',
+    ],
+)  # fmt: skip
+def test_long_name_spaces_are_refused(encoding: str, declared: str) -> None:
+    """The parser copies them for each element: a megabyte of name and one of elements took minutes."""
+    long = f"<?xml version='1.0' encoding='{encoding}'?><a><b {declared.format(201 * 'u')}><c/></b></a>".encode(
+        encoding
+    )
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments))):
+        with pytest.raises(ValueError, match="the file has a name space with a name of more than 200 letters"):
+            parse(long, source(), "the file")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["xmlns", "xmlns=", "xmlns:" * 16, 'xmlns="' * 100_000, "<b xmlns='http://a.b/c' d='" + 9999 * "e" + "'/>"],
+)
+def test_other_name_spaces_are_not(inside: str) -> None:
+    root = tree_of(f"<a xmlns='{190 * 'u'}' xmlns:p='v'>{inside}</a>".encode(), source())
+    assert root.tag == "{" + 190 * "u" + "}a"
+
+
+def test_comments_and_instructions_leave_no_trace() -> None:
+    """Nor does text that they cut into pieces take time that grows with the square of their number."""
+    data = b"<a>" + b"1<!-- x -->2<?y z?> " * 100_000 + b"<b/>3<!-- x -->4</a>"
+    for root in (tree_of(data, source()), list(elements_of(data, source()))[-1]):
+        assert root.text == "12 " * 100_000
+        assert [(each.tag, each.tail) for each in root] == [("b", "34")]

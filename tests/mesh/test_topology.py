@@ -109,6 +109,9 @@ def test_components_and_adjacency_against_a_loop(faces):
     proper = [len({merged[i] for i in face}) == 3 for face in faces]
     odd = {e for e in everything if sum(e in s and p for s, p in zip(sides, proper, strict=True)) % 2}
     assert mesh.is_closed == (not odd)
+    assert sorted(map(sorted, odd)) == topology.open_edges(mesh).tolist()
+    many = Mesh(points, faces * 33)  # as often as before modulo 2, and too many for plain Python
+    assert many.is_closed == (not odd)
     label = list(range(m))
     for i, face in enumerate(faces):
         if not sides[i]:
@@ -120,3 +123,19 @@ def test_components_and_adjacency_against_a_loop(faces):
             label[i] = label[j] = min(label[i], label[j])
     order = sorted(set(label))
     assert mesh.components.tolist() == [order.index(value) for value in label]
+
+
+@pytest.mark.parametrize("linear", [[1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], [1e-17, 1.0, 1.0], [1e-200, 1e-200, 1e-200]])
+def test_closed_meshes_stay_closed_without_another_test(linear):
+    """Also where some vertices become equal, because 1 + 1e-17 is 1, or all do."""
+    closed = Mesh(CUBE * [1.0, 1.0, 1e-150], CUBE_QUADS, solid=True)
+    matrix = np.diag([*linear, 1.0])
+    matrix[:3, 3] = 1.0
+    moved = closed.transformed(matrix)
+    assert moved.solid
+    assert "edges" not in moved.derived
+    assert len(topology.open_edges(moved)) == 0
+    half = Mesh(CUBE, CUBE_QUADS[:-1])
+    assert not half.is_closed
+    with pytest.raises(ValueError, match="closed mesh"):
+        half.transformed(np.diag([2.0, 2.0, 2.0, 1.0]), solid=True)

@@ -13,12 +13,12 @@ from typing import cast
 
 import numpy as np
 
-from impinge.arrays import Floats, shown
+from impinge.arrays import Floats, read_only, shown
 from impinge.errors import MissingExtra
 from impinge.geometry.pose import as_pose, posed_vertices
 from impinge.io.rigid import first_same, split
 from impinge.io.scene import MICROMETRES, FileScene, Geometry, Instance, joined
-from impinge.io.source import MAX_EXPANDED, Source, read_regular
+from impinge.io.source import MAX_EXPANDED, MAX_SECONDS, Source, read_regular
 from impinge.mesh.assembly import Assembly, Part
 from impinge.mesh.mesh import Mesh
 
@@ -39,6 +39,8 @@ _READERS = {
 }
 _CAD = (".step", ".stp", ".iges", ".igs")
 
+_ONE = read_only(np.eye(3))
+_NO_FACTORS = read_only(np.empty((0, 9)))
 _REMEMBERED_FACTORS = 100
 """Scalings of one geometry that share their meshes; of more, only the latest do."""
 
@@ -55,6 +57,7 @@ def load(
     angular_tolerance: float = 0.5,
     allow_outside: bool = False,
     max_expanded: int = MAX_EXPANDED,
+    max_seconds: float = MAX_SECONDS,
 ) -> Mesh:
     r"""Read one Mesh of everything in a file, instances placed by their transforms.
 
@@ -69,7 +72,7 @@ def load(
         The file; the ending of its name tells the format.
     solid
         Whether the mesh is a solid: then it must be closed.
-    unit, linear_tolerance, angular_tolerance, allow_outside, max_expanded
+    unit, linear_tolerance, angular_tolerance, allow_outside, max_expanded, max_seconds
         As for ``load_assembly``.
 
     Returns
@@ -97,7 +100,7 @@ def load(
     ...     load(path)
     Mesh(4 vertices, 2 triangles, surface)
     """
-    source = Source(Path(path), True, allow_outside, max_expanded)
+    source = Source(Path(path), True, allow_outside, max_expanded, max_seconds)
     with _naming(source.path):
         scene = _in_unit(_read(source, linear_tolerance, angular_tolerance), unit)
         _account_for_copies(scene, source)
@@ -114,6 +117,7 @@ def load_assembly(
     angular_tolerance: float = 0.5,
     allow_outside: bool = False,
     max_expanded: int = MAX_EXPANDED,
+    max_seconds: float = MAX_SECONDS,
 ) -> Assembly:
     r"""Read the named part instances of a file, each with a rigid pose.
 
@@ -145,7 +149,12 @@ def load_assembly(
     max_expanded
         How many bytes the content may take once archives are unpacked and instances
         copied, by default 2 GiB, some ten million triangles.  More is a ValueError,
-        before the memory is taken: a small file can announce any amount.
+        before the memory is taken: a small file can announce any amount.  Open CASCADE,
+        which reads STEP and IGES, may take four times as much and 1 GiB more while it
+        works; only Linux keeps this limit.
+    max_seconds
+        For STEP and IGES: how long Open CASCADE may work, by default ten minutes; ``inf``
+        is no limit.  Then its process is ended, with a ValueError.
 
     Returns
     -------
@@ -176,7 +185,7 @@ def load_assembly(
     >>> [part.name for part in assembly]
     ['front', 'back']
     """
-    source = Source(Path(path), False, allow_outside, max_expanded)
+    source = Source(Path(path), False, allow_outside, max_expanded, max_seconds)
     with _naming(source.path):
         scene = _in_unit(_read(source, linear_tolerance, angular_tolerance), unit)
         return Assembly(tuple(_parts(scene, solid, source)), scene.unit or unit)
@@ -274,25 +283,24 @@ def _placed(instance: Instance) -> Geometry:
 
 
 def _parts(scene: FileScene, solid: bool | None, source: Source) -> Iterator[Part]:
-    baked: dict[int, tuple[list[Floats], list[Mesh]]] = {}  # for each geometry, its latest factors and their meshes
+    baked: dict[int, tuple[Floats, list[Mesh]]] = {}  # for each geometry, its latest factors and their meshes
     plain: dict[int, Mesh] = {}  # of geometries with several factors, the mesh without any
     for name, instance in zip(_unique_names(scene.instances, source), scene.instances, strict=True):
         try:
             pose, factor = split(instance.matrix)
-            wanted = np.eye(3) if factor is None else factor
-            factors, meshes = baked.setdefault(id(instance.geometry), ([], []))
+            wanted = _ONE if factor is None else factor
+            factors, meshes = baked.get(id(instance.geometry), (_NO_FACTORS, []))
             found = first_same(wanted, factors)
             if found is not None:
                 mesh = meshes[found]
             else:
-                if factors:
+                if meshes:
                     source.take(instance.geometry.size, "its scaled instances")
                     if id(instance.geometry) not in plain:
                         plain[id(instance.geometry)] = _plain(instance.geometry, solid)
                 mesh = _baked(plain.get(id(instance.geometry)) or _plain(instance.geometry, solid), factor, solid)
-                factors.append(wanted)
-                meshes.append(mesh)
-                del factors[:-_REMEMBERED_FACTORS], meshes[:-_REMEMBERED_FACTORS]
+                factors = np.concatenate([factors[1 - _REMEMBERED_FACTORS :], wanted.reshape(1, 9)])
+                baked[id(instance.geometry)] = factors, [*meshes[1 - _REMEMBERED_FACTORS :], mesh]
             yield Part(name, mesh, as_pose(pose))
         except ValueError as error:
             raise ValueError(f"part {name!r}: {error}") from error

@@ -8,11 +8,9 @@ turned, so all instances with the same scaling or mirroring share one mesh.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from impinge.arrays import Floats
+from impinge.arrays import Floats, read_only
 from impinge.constants import ROTATION_TOLERANCE
 
 SAME_FACTOR = 1e-5
@@ -21,6 +19,8 @@ SAME_FACTOR = 1e-5
 Files that store matrices as float32 or with six digits are off by 1e-7 to 2e-6;
 a deliberate scaling (a shrinkage of 0.1 %, inches as millimetres) is far larger.
 """
+
+_ONE = read_only(np.eye(3))
 
 
 def split(matrix: Floats) -> tuple[Floats, Floats | None]:
@@ -33,7 +33,7 @@ def split(matrix: Floats) -> tuple[Floats, Floats | None]:
     if (matrix[3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise ValueError(f"an instance has a projective transform, last row {matrix[3]}")
     linear = matrix[:3, :3]
-    deviation = np.abs(linear.T @ linear - np.eye(3)).max()
+    deviation = np.abs(linear.T @ linear - _ONE).max()
     if deviation <= ROTATION_TOLERANCE and np.linalg.det(linear) > 0.0:
         return matrix, None
     left, singular, right = np.linalg.svd(linear)
@@ -43,7 +43,7 @@ def split(matrix: Floats) -> tuple[Floats, Floats | None]:
         rotation, stretch = -rotation, -stretch
     pose = np.eye(4)
     pose[:3, 3] = matrix[:3, 3]
-    if same_factor(stretch, np.eye(3)):
+    if np.abs(stretch - _ONE).max() <= SAME_FACTOR:
         pose[:3, :3] = rotation
         return pose, None
     if np.abs(stretch - linear).max() <= 1e-12 * singular[0]:  # not turned at all: keep the file's numbers
@@ -52,15 +52,10 @@ def split(matrix: Floats) -> tuple[Floats, Floats | None]:
     return pose, stretch
 
 
-def first_same(wanted: Floats, factors: Sequence[Floats]) -> int | None:
-    """The index of the first factor that is the same as ``wanted``."""
-    if not factors:
+def first_same(wanted: Floats, known: Floats) -> int | None:
+    """The index of the first of some factors, rows of 9 numbers, that is the same as ``wanted``, or None."""
+    if not len(known):
         return None
-    known = np.array(factors).reshape(-1, 9)
     same = np.abs(wanted.reshape(9) - known).max(axis=1) <= SAME_FACTOR * np.abs(known).max(axis=1)
-    return int(same.argmax()) if same.any() else None
-
-
-def same_factor(a: Floats, b: Floats) -> bool:
-    """Whether one baked mesh can serve both."""
-    return first_same(a, [b]) is not None
+    first = int(same.argmax())
+    return first if same[first] else None

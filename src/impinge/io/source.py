@@ -20,6 +20,12 @@ MAX_EXPANDED = 2**31
 Two gigabytes hold some ten million triangles in any format, and fit into the memory of a small computer.
 """
 
+MAX_SECONDS = 600.0
+"""What Open CASCADE may take for one STEP or IGES file.
+
+Files of a few hundred megabytes take it some minutes; some damaged ones never end.
+"""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """``http:``, ``file:``; a single letter would be a drive of Windows."""
 
@@ -37,15 +43,23 @@ class Source:
         Files that the model names may lie outside its own folder.
     max_expanded
         Bytes that the unpacked content may take.
+    max_seconds
+        Seconds that a child process may take.
     """
 
     def __init__(
-        self, path: Path, whole: bool = False, allow_outside: bool = False, max_expanded: int = MAX_EXPANDED
+        self,
+        path: Path,
+        whole: bool = False,
+        allow_outside: bool = False,
+        max_expanded: int = MAX_EXPANDED,
+        max_seconds: float = MAX_SECONDS,
     ) -> None:
         self.path = path
         self.whole = whole
         self.allow_outside = allow_outside
         self.max_expanded = max_expanded
+        self.max_seconds = max_seconds
         self._taken = 0
 
     def take(self, size: int, what: str) -> None:

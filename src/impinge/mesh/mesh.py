@@ -81,8 +81,8 @@ class Mesh(Memo):
         triangles, polygon = triangulate(points, corners, starts)
         self._fill(points, triangles.copy(), polygon, solid)
 
-    def _fill(self, vertices: Floats, faces: Ints, polygon: Ints, solid: bool) -> None:
-        """Take over arrays that are ours alone and known to be valid."""
+    def _fill(self, vertices: Floats, faces: Ints, polygon: Ints, solid: bool, closed: bool = False) -> None:
+        """Take over arrays that are ours alone and known to be valid; ``closed`` if it is known that they are."""
         for name, value in (
             ("vertices", read_only(vertices)),
             ("faces", read_only(faces)),
@@ -91,12 +91,14 @@ class Mesh(Memo):
         ):
             object.__setattr__(self, name, value)
         self._start_memo()
+        if closed:
+            self.derived["is_closed"] = True
         if self.solid:
             self._require_closed()
 
     def _require_closed(self) -> None:
-        gaps = topology.open_edges(self)
-        if len(gaps):
+        if not self.is_closed:
+            gaps = topology.open_edges(self)
             some = ", ".join(f"{a}-{b}" for a, b in gaps[:4].tolist()) + (", ..." if len(gaps) > 4 else "")
             raise ValueError(
                 f"solid=True needs a closed mesh, but {len(gaps)} edge{'s' * (len(gaps) != 1)} "
@@ -203,7 +205,7 @@ class Mesh(Memo):
         >>> shapes.box(1, 1, 1).is_closed, Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).is_closed
         (True, False)
         """
-        return self.memo("is_closed", lambda mesh: len(topology.open_edges(mesh)) == 0)
+        return topology.is_closed(self)
 
     @property
     def edges(self) -> Ints:
@@ -408,7 +410,11 @@ class Mesh(Memo):
             moved = posed_vertices(affine, self.vertices)
         as_points(moved, "transformed vertices")
         faces = self.faces if handedness > 0 else self.faces[:, [0, 2, 1]]
-        return mesh_of_arrays(moved, np.ascontiguousarray(faces), self.polygon, self.solid if solid is None else solid)
+        # A closed mesh stays closed even where rounding makes vertices equal: the boundary of an image is the image of
+        # the boundary (counted modulo 2; a face that collapses leaves one edge, twice).
+        closed = bool(self.derived.get("is_closed"))
+        solid = self.solid if solid is None else solid
+        return mesh_of_arrays(moved, np.ascontiguousarray(faces), self.polygon, solid, closed)
 
     def __repr__(self) -> str:
         n, m = len(self.vertices), len(self.faces)
@@ -416,10 +422,10 @@ class Mesh(Memo):
         return f"Mesh({n} vertices, {m} triangle{'s' * (m != 1)}, {what})"
 
 
-def mesh_of_arrays(vertices: Floats, faces: Ints, polygon: Ints, solid: bool) -> Mesh:
+def mesh_of_arrays(vertices: Floats, faces: Ints, polygon: Ints, solid: bool, closed: bool = False) -> Mesh:
     """A mesh over arrays that are valid and stay as they are: they become read-only."""
     mesh: Any = object.__new__(Mesh)
-    mesh._fill(vertices, faces, polygon, solid)
+    mesh._fill(vertices, faces, polygon, solid, closed)
     return mesh  # type: ignore[no-any-return]
 
 

@@ -18,6 +18,9 @@ from impinge.arrays import Bools, Ints, read_only
 if TYPE_CHECKING:
     from impinge.mesh.mesh import Mesh
 
+_FEW = 32
+"""Faces.  Numpy takes 50 us for the edges of any small mesh, plain Python one for each face."""
+
 Longs = NDArray[np.int64]
 AnyInts = Ints | Longs
 
@@ -91,6 +94,11 @@ def open_edges(mesh: Mesh) -> Ints:
     return found.only(found.count(found.proper) % 2 == 1)
 
 
+def is_closed(mesh: Mesh) -> bool:
+    """Whether there are no open edges."""
+    return mesh.memo("is_closed", _find_whether_closed)
+
+
 def unbalanced_edges(mesh: Mesh) -> Ints:
     """(k, 2) the edges of an even number of faces that are not run equally often in both directions."""
     found = edges(mesh)
@@ -148,6 +156,19 @@ def _find_edges(mesh: Mesh) -> Edges:
         forward=read_only(forward[order]),
         proper=read_only(proper[order]),
     )
+
+
+def _find_whether_closed(mesh: Mesh) -> bool:
+    if len(mesh.faces) > _FEW or len(mesh.vertices) > 3 * _FEW:
+        return len(open_edges(mesh)) == 0
+    first: dict[tuple[float, ...], int] = {}
+    merged = [first.setdefault(tuple(point), number) for number, point in enumerate(mesh.vertices.tolist())]
+    odd: set[tuple[int, int]] = set()
+    for face in mesh.faces.tolist():
+        a, b, c = sorted(merged[corner] for corner in face)
+        if a != b and b != c:
+            odd ^= {(a, b), (b, c), (a, c)}
+    return not odd
 
 
 def _find_face_adjacency(mesh: Mesh) -> Ints:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import impinge
+from impinge.io.formats import collada
 
 
 def changed(path: Path, builders: Any, *changes: tuple[str, str]) -> Path:
@@ -87,3 +88,16 @@ def test_zae_without_dae(tmp_path: Path, builders: Any) -> None:
     path.write_bytes(builders.zipped({"readme.txt": b""}))
     with pytest.raises(ValueError, match=r"holds no \.dae file"):
         impinge.load(path)
+
+
+def test_transformations_are_multiplied_once_however_often_a_node_is_used(
+    tmp_path: Path, builders: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """50 kilobytes, a node of a thousand transformations and a thousand uses, took half a minute."""
+    multiplied = []
+    local_matrix = collada._local_matrix
+    monkeypatch.setattr(collada, "_local_matrix", lambda node: multiplied.append(node) or local_matrix(node))
+    uses = '<visual_scene id="scene"><node>' + '<instance_node url="#l"/>' * 100 + "</node>"
+    path = changed(tmp_path / "a.dae", builders, ('<visual_scene id="scene">', uses))
+    assert len(impinge.load_assembly(path)) == 102
+    assert len(multiplied) == len(set(multiplied)) == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import impinge
 from impinge.errors import MissingExtra
+from impinge.io.formats import step
 
 
 @pytest.fixture
@@ -118,3 +121,64 @@ def test_not_step(pair: Path, tmp_path: Path) -> None:
     other.write_bytes(b"not an IGES file")
     with pytest.raises(ValueError, match=r"Open CASCADE (cannot read|finds no shape in) this IGES file"):
         impinge.load(other)
+
+
+@pytest.fixture
+def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Instead of Open CASCADE a program that never ends; the file that it writes its number to."""
+    if os.name != "posix":
+        pytest.skip("a shell script")
+    number, program = tmp_path / "number", tmp_path / "program"
+    program.write_text(f'#!/bin/sh\necho $$ > "{number}.new"\nmv "{number}.new" "{number}"\nexec sleep 1000\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    return number
+
+
+def is_running(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_files_that_take_too_long(pair: Path, endless: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"pair\.stp: Open CASCADE was not done with it after 2 seconds; .* max_seconds"
+    ):
+        impinge.load_assembly(pair, max_seconds=2.0)
+    assert not is_running(int(endless.read_text()))
+
+
+def test_ctrl_c_ends_the_child(pair: Path, endless: Path) -> None:
+    def press_when_it_runs(*_: object) -> None:
+        if endless.exists():
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, press_when_it_runs)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            impinge.load(pair, max_seconds=float("inf"))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert not is_running(int(endless.read_text()))
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_bad_limits_of_time(pair: Path, limit: float) -> None:
+    with pytest.raises(ValueError, match=r"pair\.stp: max_seconds is .*; it must be positive"):
+        impinge.load(pair, max_seconds=limit)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps the limit")
+def test_limits_of_memory(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(impinge.load(pair, max_expanded=100_000).faces) == 24
+    with pytest.raises(ValueError, match=r"its triangles would take more than 1,000 bytes"):
+        impinge.load(pair, max_expanded=1_000)
+    monkeypatch.setattr(step, "_MEMORY", 2**26)
+    with pytest.raises(ValueError, match=r"needs more memory than 67,508,864 bytes \(the argument max_expanded"):
+        impinge.load(pair, max_expanded=100_000)

@@ -175,3 +175,14 @@ def test_a_large_comb():
     if signed_area(ring) < 0:
         ring = ring[::-1]
     check_tiles(ring, clip_ears([p[0] for p in ring], [p[1] for p in ring]))
+
+
+@pytest.mark.parametrize("exponent", [-1070, -900, -500, -300, 140])
+def test_small_and_large_polygons_are_cut_alike(exponent):
+    rng = np.random.default_rng(0)
+    for corners in (4, 5, 8):
+        vertices = rng.integers(0, 6, (30 * corners, 3)).astype(np.float64)
+        vertices[: 10 * corners, 2] = 0.0
+        polygons = np.arange(len(vertices)).reshape(-1, corners)
+        scaled = Mesh(np.ldexp(vertices, exponent), polygons)
+        assert (scaled.faces == Mesh(vertices, polygons).faces).all()

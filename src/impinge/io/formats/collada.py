@@ -56,12 +56,13 @@ class _Reader:
         self.by_id = {element.get("id", ""): element for element in root.iter() if element.get("id")}
         self.geometries: dict[str, Geometry | None] = {}
         self.coordinates: dict[ElementTree.Element, Floats] = {}  # by <source>
+        self.matrices: dict[ElementTree.Element, Floats] = {}  # by <node>: many may use one of many transformations
 
     def instances(self) -> list[Instance]:
         shown = self.root.find("{*}scene/{*}instance_visual_scene")
         if shown is None:
             raise ValueError("it shows no scene")
-        return placed_instances([_use(node) for node in self._target(shown).findall("{*}node")], self._node)
+        return placed_instances([self._use(node) for node in self._target(shown).findall("{*}node")], self._node)
 
     def _node(self, key: Hashable) -> Node:
         """What a ``<node>`` shows; the element is its own key."""
@@ -76,7 +77,12 @@ class _Reader:
             if geometry is not None:
                 shapes.append((name or element.get("name") or element.get("id") or "node", geometry))
         inner = node.findall("{*}node") + [self._target(use) for use in node.findall("{*}instance_node")]
-        return Node(name or "node", shapes, [_use(child) for child in inner])
+        return Node(name or "node", shapes, [self._use(child) for child in inner])
+
+    def _use(self, node: ElementTree.Element) -> Use:
+        if node not in self.matrices:
+            self.matrices[node] = _local_matrix(node)
+        return Use(node, self.matrices[node])
 
     def _target(self, reference: ElementTree.Element) -> ElementTree.Element:
         """The element that ``url`` or ``source`` points to."""
@@ -161,10 +167,6 @@ def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[li
     if any(len(face) < 3 for face in faces):
         raise ValueError(f"a {kind} element has a face with fewer than three corners")
     return faces
-
-
-def _use(node: ElementTree.Element) -> Use:
-    return Use(node, _local_matrix(node))
 
 
 def _local_matrix(node: ElementTree.Element) -> Floats:

@@ -80,6 +80,7 @@ class _Reader:
         self.source = source
         self.buffers: dict[int, bytes] = {}
         self.used_nodes: set[int] = set()
+        self.meshes: dict[int, Geometry | None] = {}
         self.geometries: dict[tuple[tuple[int, ...], ...], Geometry | None] = {}
 
     def scene(self) -> FileScene:
@@ -103,7 +104,9 @@ class _Reader:
         shapes = []
         if "mesh" in node:
             mesh = _item(self.document.get("meshes", []), node["mesh"], "mesh")
-            geometry = self._geometry(mesh)
+            if node["mesh"] not in self.meshes:  # many nodes may show a mesh of many primitives
+                self.meshes[node["mesh"]] = self._geometry(mesh)
+            geometry = self.meshes[node["mesh"]]
             if geometry is not None:
                 shapes.append((name or str(mesh.get("name", "")) or f"node {index}", geometry))
         return Node(name, shapes, [self._use(child) for child in node.get("children", [])])

@@ -31,8 +31,9 @@ from impinge.io.scene import Geometry
 Integers = NDArray[np.int64]
 
 
-def main(source: str, target: str, kind: str, linear: str, angular: str) -> None:
-    """Read ``source`` and write ``target``; tolerances are in millimetres and radians."""
+def main(source: str, target: str, kind: str, linear: str, angular: str, memory: str) -> None:
+    """Read ``source`` and write ``target``; tolerances are in millimetres and radians, ``memory`` in bytes."""
+    _limit_memory(int(memory))
     from OCP.TCollection import TCollection_ExtendedString
     from OCP.TDocStd import TDocStd_Document
 
@@ -47,6 +48,17 @@ def main(source: str, target: str, kind: str, linear: str, angular: str) -> None
         arrays[f"vertices {number}"] = vertices
         arrays[f"faces {number}"] = faces
     np.savez(target, **arrays)
+
+
+def _limit_memory(size: int) -> None:
+    """Let requests for more fail (a crash, often); Windows has no such limit, and macOS does not keep it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if size < (sys.maxsize if most == resource.RLIM_INFINITY else most):
+        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
 
 
 def _read_step(source: str, document: Any) -> float:

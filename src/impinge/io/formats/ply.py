@@ -64,11 +64,13 @@ def read_ply(data: bytes, source: Source) -> FileScene:
     columns: dict[str, dict[str, Column]] = {}
     if order == "ascii":
         lines = [words for words in (line.split() for line in body.decode("ascii").splitlines()) if words]
+        first = 0
         for element in elements:
-            if len(lines) < element.count:
+            end = first + element.count
+            if len(lines) < end:
                 raise ValueError(f"it is truncated in element {element.name!r}")
-            columns[element.name] = _text_rows(element, lines[: element.count])
-            lines = lines[element.count :]
+            columns[element.name] = _text_rows(element, lines[first:end])
+            first = end
     else:
         start = 0
         for element in elements:

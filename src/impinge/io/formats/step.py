@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Hashable
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,9 +25,16 @@ from impinge.errors import MissingExtra
 from impinge.io.part_graph import Node, Use, placed_instances
 from impinge.io.scene import MICROMETRES, FileScene, Geometry
 from impinge.io.source import Source
+from impinge.kernels.interruptible import signals_deferred
 
 _GENERATED_NAME = re.compile(r"NAUO\d*|=>\[[\d:]*\]|\d*")
 """What exporters write where the user gave an instance no name."""
+
+
+_MEMORY = 2**30
+"""Bytes that Open CASCADE gets for itself: 250 MB are the least with which it reads a small file."""
+_MORE_MEMORY = 4
+"""And bytes for each that the content may take."""
 
 
 def read_brep(data: bytes, source: Source, linear_tolerance: float, angular_tolerance: float) -> FileScene:
@@ -34,6 +42,8 @@ def read_brep(data: bytes, source: Source, linear_tolerance: float, angular_tole
     for name, value in (("linear_tolerance", linear_tolerance), ("angular_tolerance", angular_tolerance)):
         if not (value > 0.0 and math.isfinite(value)):
             raise ValueError(f"{name} is {value}; it must be positive")
+    if not source.max_seconds > 0.0:
+        raise ValueError(f"max_seconds is {source.max_seconds}; it must be positive")
     if find_spec("OCP") is None:
         raise MissingExtra("reading STEP and IGES files", "cadquery-ocp-novtk", "cad")
     kind = "iges" if source.path.suffix.lower() in (".iges", ".igs") else "step"
@@ -42,32 +52,56 @@ def read_brep(data: bytes, source: Source, linear_tolerance: float, angular_tole
     if kind == "step" and b"END-ISO-10303-21" not in data:
         raise ValueError("it is truncated: the closing END-ISO-10303-21 is missing")
     with tempfile.TemporaryDirectory() as directory:
-        arrays = _tessellated(data, Path(directory), kind, linear_tolerance, angular_tolerance)
+        arrays = _tessellated(data, source, Path(directory), kind, linear_tolerance, angular_tolerance)
     return _scene(json.loads(arrays["description"].tobytes()), arrays)
 
 
 def _tessellated(
-    data: bytes, directory: Path, kind: str, linear_tolerance: float, angular_tolerance: float
+    data: bytes, source: Source, directory: Path, kind: str, linear_tolerance: float, angular_tolerance: float
 ) -> dict[str, Any]:
     """What the child process finds in the file; it reads a copy, so that nothing lies beside it."""
-    source, target = directory / "source", directory / "target.npz"
-    source.write_bytes(data)
-    tolerances = (str(float(linear_tolerance)), str(float(angular_tolerance)))
-    subprocess.run(
-        [sys.executable, "-m", "impinge.io.formats.open_cascade", source, target, kind, *tolerances],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        check=False,
-    )
+    copy, target = directory / "source", directory / "target.npz"
+    copy.write_bytes(data)
+    memory = _MEMORY + _MORE_MEMORY * source.max_expanded
+    numbers = map(str, (float(linear_tolerance), float(angular_tolerance), memory))
+    command = [sys.executable, "-m", "impinge.io.formats.open_cascade", copy, target, kind, *numbers]
+    try:
+        _run(command, min(source.max_seconds, threading.TIMEOUT_MAX))
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(
+            f"Open CASCADE was not done with it after {source.max_seconds:g} seconds; "
+            "the argument max_seconds allows more"
+        ) from error
     if target.exists():
+        source.take(target.stat().st_size, "its triangles")
         with np.load(target) as arrays:
             return dict(arrays)
     reason = target.with_suffix(".txt")
     if reason.exists():
         raise ValueError(reason.read_text(encoding="utf-8"))
-    raise ValueError(f"Open CASCADE cannot read this {kind.upper()} file: it is damaged or holds no shape")
+    raise ValueError(
+        f"Open CASCADE cannot read this {kind.upper()} file: it is damaged, holds no shape, "
+        f"or needs more memory than {memory:,} bytes (the argument max_expanded allows more)"
+    )
+
+
+def _run(command: list[Any], seconds: float) -> None:
+    """Run a program; whatever ends the wait for it, Ctrl-C too, ends the program."""
+    child = None
+    try:
+        with signals_deferred():
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )
+        child.wait(seconds)
+    finally:
+        if child is not None:
+            child.kill()
+            child.wait()  # subprocess.run leaves a zombie after Ctrl-C
 
 
 def _scene(description: dict[str, Any], arrays: dict[str, Any]) -> FileScene:

@@ -95,6 +95,10 @@ def _project(vertices: Floats, corners: Ints, starts: Longs, large: Longs) -> tu
     next_corner = corners[starts[large][owner] + (here + 1) % sizes[owner]]
     reference = vertices[corners[starts[large]]][owner]
     u, v = vertices[here_corner] - reference, vertices[next_corner] - reference
+    # As large as 1, by powers of two: so small polygons get the triangles of large ones, and no product vanishes.
+    largest = np.maximum.reduceat(np.abs(u).max(axis=1), offsets[:-1])
+    exponent = np.frexp(largest)[1][owner][:, None]
+    u, v = np.ldexp(u, -exponent), np.ldexp(v, -exponent)
     for axis, (i, j) in enumerate(_PLANE_OF_AXIS):
         left, right = u[:, i] * v[:, j], u[:, j] * v[:, i]
         newell[large, axis] = np.add.reduceat(left - right, offsets[:-1])
