@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         RelationKind,
     )
     from impinge.world.frame import Frame, FrameStatistics
+    from impinge.world.frames import Frames
     from impinge.world.world import World
 
 _HOME = {
@@ -56,6 +57,7 @@ _HOME = {
     "FeatureKind": "impinge.results",
     "Frame": "impinge.world.frame",
     "FrameStatistics": "impinge.world.frame",
+    "Frames": "impinge.world.frames",
     "LeafOperation": "impinge.queries.leaf",
     "Mesh": "impinge.mesh.mesh",
     "MissingExtra": "impinge.errors",
@@ -95,6 +97,7 @@ __all__ = [
     "FeatureKind",
     "Frame",
     "FrameStatistics",
+    "Frames",
     "LeafOperation",
     "Mesh",
     "MissingExtra",

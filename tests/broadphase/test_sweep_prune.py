@@ -20,7 +20,7 @@ def require_consistent(broad: SweepAndPrune) -> None:
         before = place[0::2, None] < place[None, 1::2]
         assert (before == (lows[:, None] - highs[None, :] <= broad.margin)).all()
     pairs = broad._pair_set
-    size = pairs.size[0]
+    size = pairs.size
     assert sorted(pairs.keys[:size].tolist()) == broad._last.keys.tolist()
     used = pairs.slots[pairs.slots >= 0]
     assert sorted(used.tolist()) == list(range(size))

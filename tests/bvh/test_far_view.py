@@ -11,9 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from impinge import Mesh, Pair
-from impinge.bvh.far_view import FAR, shadow_of_corners, triangles_in_view, view_at, write_views
+from impinge.bvh.far_view import FAR, near_directions, shadow_of_corners, triangles_in_view, write_views
 from impinge.bvh.layout import EMPTY, WIDTH
-from impinge.bvh.relative_motion import MOTION_COLUMNS, SCALE, VIEW_COLUMNS
 from impinge.bvh.search import TreeSearch, search_of
 from impinge.bvh.tree import Tree
 from impinge.bvh.tree_handle import TreeHandle, aabb_body, obb_body, sphere_body
@@ -21,6 +20,7 @@ from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.protocol import children_in_view, shadow
 from impinge.bvh.volumes.sphere import SphereTree
+from impinge.bvh.workspace import TraversalWorkspace, work_at
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangles.distance import triangle_distances
 from impinge.kernels.jit import kernel
@@ -82,40 +82,45 @@ def poses_apart(rng: np.random.Generator, k: int, apart: float, offset: float = 
 
 
 @kernel
-def look(a: Any, b: Any, pose_a: Any, pose_b: Any, views: Any, motions: Any) -> Any:
-    return write_views(views, motions, obb_body(a), obb_body(b), pose_a, pose_b)
+def look(a: Any, b: Any, work: Any) -> Any:
+    return write_views(work_at(work), obb_body(a), obb_body(b))
+
+
+@kernel
+def scale_of(work: Any) -> Any:
+    return work_at(work).motions[0].scale
 
 
 @kernel
 def obb_bounds(near: Any, far: Any, views: Any, side: Any, node: Any, far_ref: Any, reach: Any, lanes: Any) -> Any:
-    view = view_at(views, side)
-    numbers = view.ours + shadow(obb_body(far), far_ref, view) + (view.kappa, np.float32(reach))
+    view = work_at(views).views[side]
+    numbers = near_directions(view) + shadow(obb_body(far), far_ref, view) + (view.kappa, np.float32(reach))
     return children_in_view(obb_body(near), node, numbers, lanes)
 
 
 @kernel
 def aabb_bounds(near: Any, far: Any, views: Any, side: Any, node: Any, far_ref: Any, reach: Any, lanes: Any) -> Any:
-    view = view_at(views, side)
-    numbers = view.ours + shadow(aabb_body(far), far_ref, view) + (view.kappa, np.float32(reach))
+    view = work_at(views).views[side]
+    numbers = near_directions(view) + shadow(aabb_body(far), far_ref, view) + (view.kappa, np.float32(reach))
     return children_in_view(aabb_body(near), node, numbers, lanes)
 
 
 @kernel
 def sphere_bounds(near: Any, far: Any, views: Any, side: Any, node: Any, far_ref: Any, reach: Any, lanes: Any) -> Any:
-    view = view_at(views, side)
-    numbers = view.ours + shadow(sphere_body(far), far_ref, view) + (view.kappa, np.float32(reach))
+    view = work_at(views).views[side]
+    numbers = near_directions(view) + shadow(sphere_body(far), far_ref, view) + (view.kappa, np.float32(reach))
     return children_in_view(sphere_body(near), node, numbers, lanes)
 
 
 @kernel
 def corner_bounds(near: Any, far: Any, views: Any, side: Any, node: Any, far_ref: Any, reach: Any, lanes: Any) -> Any:
-    view = view_at(views, side)
+    view = work_at(views).views[side]
     n, k = far_ref // WIDTH, far_ref % WIDTH
     c = far
     p = (c[n, 0, k], c[n, 1, k], c[n, 2, k])
     q = (c[n, 3, k], c[n, 4, k], c[n, 5, k])
     r = (c[n, 6, k], c[n, 7, k], c[n, 8, k])
-    numbers = view.ours + shadow_of_corners(view, p, q, r) + (view.kappa, np.float32(reach))
+    numbers = near_directions(view) + shadow_of_corners(view, p, q, r) + (view.kappa, np.float32(reach))
     return triangles_in_view(near, node, numbers, lanes)
 
 
@@ -156,19 +161,19 @@ def side_of(make: Callable[[Mesh], Tree], mesh: Mesh, pose: Floats) -> Side:
 
 class Scene(NamedTuple):
     sides: tuple[Side, Side]
-    views: Singles
+    work: TraversalWorkspace
     apart: float
 
 
 def scene(make: Callable[[Mesh], Tree], a: Mesh, b: Mesh, pose_a: Floats, pose_b: Floats) -> Scene:
-    views = np.zeros((2, VIEW_COLUMNS), dtype=np.float32)
-    motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)
+    work = TraversalWorkspace()
+    work.poses[:] = pose_a, pose_b
     boxes = TreeHandle(OBBTree(a)), TreeHandle(OBBTree(b))  # all trees of a mesh have the same frame
-    apart = look(boxes[0].address, boxes[1].address, pose_a, pose_b, views, motions)
+    apart = look(boxes[0].address, boxes[1].address, work.address)
     sides = side_of(make, a, pose_a), side_of(make, b, pose_b)
     if apart:
-        assert motions[0, SCALE] == np.float32(sides[1].tree.unit / sides[0].tree.unit)
-    return Scene(sides, views, apart)
+        assert scale_of(work.address) == np.float32(sides[1].tree.unit / sides[0].tree.unit)
+    return Scene(sides, work, apart)
 
 
 SITUATIONS = {
@@ -213,10 +218,10 @@ def test_bounds_of_volumes_are_below_the_truth(kind: str, situation: str) -> Non
             for node in range(len(near.tree.slots)):
                 for far_ref in rng.choice(list(far.below), 4):
                     bits = bounds(
-                        near.handle.address, far.handle.address, looked.views, side, node, far_ref, np.inf, lanes
+                        near.handle.address, far.handle.address, looked.work.address, side, node, far_ref, np.inf, lanes
                     )
                     bits_of_none = bounds(
-                        near.handle.address, far.handle.address, looked.views, side, node, far_ref, -1e30, lanes
+                        near.handle.address, far.handle.address, looked.work.address, side, node, far_ref, -1e30, lanes
                     )
                     theirs = [points_far[3 * place + k] for place in far.below[far_ref] for k in range(3)]
                     for k in range(WIDTH):
@@ -245,7 +250,9 @@ def test_bounds_of_triangles_are_below_the_truth_and_close_to_it(situation: str)
         near, far = looked.sides[side], looked.sides[1 - side]
         for far_ref, (there, *others) in far.below.items():
             for node in range(len(near.tree.slots)) if not others and far.tree.child[far_ref] < 0 else ():
-                corner_bounds(near.tree.corners, far.tree.corners, looked.views, side, node, far_ref, np.inf, lanes)
+                corner_bounds(
+                    near.tree.corners, far.tree.corners, looked.work.address, side, node, far_ref, np.inf, lanes
+                )
                 for k in range(WIDTH):
                     ref = node * WIDTH + k
                     if ref not in near.below or near.tree.child[ref] >= 0:

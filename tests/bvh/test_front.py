@@ -20,7 +20,7 @@ from impinge.bvh.tree import Tree
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
-from impinge.bvh.workspace import FRONT, MOVED, TraversalWorkspace
+from impinge.bvh.workspace import TraversalWorkspace
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangles.distance import triangle_distances
 from impinge.lab.hard_input import random_pose
@@ -48,9 +48,9 @@ def below(tree: Tree, ref: int) -> list[int]:
 
 def covered(work: TraversalWorkspace, a: Tree, b: Tree) -> Iterator[tuple[int, int, float]]:
     """Face of a, face of b and lower bound of their distance, for all pairs that the front covers."""
-    for entry in range(int(work.counters[FRONT])):
-        first, second, code = (int(number) for number in work._work.front_refs[entry])
-        bound = float(work._work.front_keys[entry] - work.numbers[MOVED])
+    for entry in range(int(work.front_size)):
+        first, second, code = (int(number) for number in work.front_refs[entry])
+        bound = float(work.front_keys[entry] - work.moved)
         kind = code >> KIND
         if kind == PAIR:
             near, far, near_refs, far_ref, side = a, b, [first], second, 0
@@ -111,7 +111,7 @@ def test_a_front_covers_everything(kind: type[Tree], step_size: float) -> None:
             for question in rng.permutation(QUESTIONS)[:2]:
                 clearance = float(rng.random())
                 assert ask(coherent, question, pose, clearance) == ask(scratch, question, pose, clearance), question
-            if work.counters[FRONT] < 0:
+            if work.front_size < 0:
                 continue
             swept += 1
             truth = distances(*meshes, pose)

@@ -9,30 +9,13 @@ import numpy as np
 import pytest
 
 from impinge import Mesh
-from impinge.bvh import workspace as work_module
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.relative_motion import MOTION_COLUMNS, VIEW_COLUMNS
 from impinge.bvh.tree import Tree
 from impinge.bvh.tree_handle import TreeHandle, aabb_body, obb_body, sphere_body
 from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
-from impinge.bvh.workspace import (
-    ASKED,
-    COHERENT,
-    FOUND,
-    FRONT,
-    FRONT_FULL,
-    FRONT_ROOM,
-    LARGEST_FRONT,
-    PAIRS_ROOM,
-    POSE,
-    RESUMED,
-    WITNESS,
-    Results,
-    TraversalWorkspace,
-    work_at,
-)
+from impinge.bvh.workspace import LARGEST_FRONT, Results, TraversalWorkspace, work_at
 from impinge.kernels.jit import kernel
 
 
@@ -102,103 +85,87 @@ def test_a_handle_keeps_the_arrays_alive() -> None:
 
 
 @kernel
-def fill(address: Any, stack: int, pairs: int, front: int) -> None:
-    """Write recognisable numbers everywhere."""
+def fill(address: Any) -> Any:
+    """Write recognisable numbers into all arrays."""
     work = work_at(address)
-    for i in range(stack):
+    for i in range(work.n_refs):
         work.refs[i, 0] = work.refs[i, 1] = 1
         work.bounds[i] = 2
-    for i in range(pairs):
+    for i in range(work.n_pairs):
         work.pairs[i] = 3
-    for i in range(front):
+    for i in range(work.n_front_refs):
         work.front_refs[i, 0] = work.front_refs[i, 1] = work.front_refs[i, 2] = 4
         work.front_keys[i] = 5
     for i in range(2):
-        work.reach[i] = 8
+        work.local_reach[i] = 8
+        work.motions[i].rotation[8] = work.views[i].theirs[8] = 11
     for i in range(WIDTH):
         work.lanes[i] = 9
         work.corner_lanes[i] = 10
-    for i in range(2):
-        for j in range(MOTION_COLUMNS):
-            work.motions[i, j] = 11
-        for j in range(VIEW_COLUMNS):
-            work.views[i, j] = 12
-    for i in range(2):
-        for j in range(12):
-            work.placements[i, j] = 13
-    for i in range(2):
-        for j in range(4):
-            for k in range(4):
-                work.poses[i, j, k] = 14
-
-
-@kernel
-def sizes(address: Any) -> Any:
-    work = work_at(address)
-    return work.sizes[ASKED], work.sizes[PAIRS_ROOM], work.sizes[FRONT_ROOM]
+    return work.end_pose
 
 
 @pytest.mark.parametrize("front", [0, 1, 100])
 def test_a_workspace_arrives_with_its_sizes(front: int) -> None:
     work = TraversalWorkspace(front)
-    assert sizes(work.address) == (1, len(work.pairs), front)
-    work.counters[:] = 6
-    work.numbers[:] = 7
-    fill(work.address, work.stack, len(work.pairs), front)
-    for value, array in enumerate(work._work[:14], start=1):
-        assert (array == value).all()  # and nothing was written elsewhere: the arrays do not overlap
-    assert [len(work._work.refs), len(work._work.front_keys)] == [work.stack, front]
+    assert fill(work.address) == 1
+    names = ("refs", "bounds", "pairs", "front_refs", "front_keys")
+    for value, name in enumerate(names, start=1):
+        assert (getattr(work, name) == value).all()
+    for value, name in ((8, "local_reach"), (9, "lanes"), (10, "corner_lanes")):
+        assert (getattr(work, name) == value).all()  # and nothing was written elsewhere: the arrays do not overlap
+    assert [len(work.refs), len(work.bounds), len(work.front_keys)] == [work.stack, work.stack, front]
+    assert (work.front_size, work.best, work.swept) == (-1, 0.0, 0)
 
 
 def test_a_workspace_grows() -> None:
     work = TraversalWorkspace(4)
-    work.counters[WITNESS] = 1
+    work.witness.meets = True
     work.begin(5000)
-    assert work.stack == len(work._work.refs) == len(work._work.bounds) == 5000
-    work.counters[FRONT_FULL] = 1
+    assert work.stack == len(work.refs) == len(work.bounds) == 5000
+    work.front_full = True
     work.begin(10)
-    assert work.stack == len(work._work.refs) == 5000
-    assert sizes(work.address)[2] == len(work._work.front_keys) > 4
-    assert work.counters[FRONT] == -1
-    assert work.counters[COHERENT] == 1
-    assert work.counters[FRONT_FULL] == 0
-    work.front = LARGEST_FRONT // 2
-    work.counters[FRONT_FULL] = 1
+    assert work.stack == len(work.refs) == 5000
+    assert len(work.front_refs) == len(work.front_keys) > 4
+    assert (work.front_size, work.coherent, work.front_full) == (-1, True, False)
+    work.front_refs = np.zeros((LARGEST_FRONT // 2, 3), dtype=np.int32)
+    work.front_keys = np.zeros(LARGEST_FRONT // 2)
+    work.front_full = True
     work.begin(10)
-    assert work.front <= LARGEST_FRONT
+    assert len(work.front_keys) == LARGEST_FRONT
 
 
 def test_without_a_front_nothing_is_remembered() -> None:
     work = TraversalWorkspace()
-    work.counters[:] = 5
-    work.counters[[COHERENT, FRONT_FULL]] = 0
+    work.witness.meets, work.resumed, work.front_size = True, True, 5
+    work.box_tests = work.triangle_tests = work.found = work.pose = 5
     work.begin(10)
-    assert work.counters[WITNESS] == 0
-    assert work.counters[FRONT] == -1
-    assert work.counters[COHERENT] == 0
+    assert not work.witness.meets
+    assert (work.front_size, work.coherent, work.resumed) == (-1, False, False)
+    assert (work.box_tests, work.triangle_tests, work.found, work.pose) == (0, 0, 0, 0)
 
 
 def test_a_search_that_was_cut_short_is_forgotten() -> None:
     """Its front is not complete, and nobody must go on with its stack."""
     work = TraversalWorkspace(4)
-    work.counters[[FRONT, RESUMED, POSE, FOUND]] = 3, 1, 5, 7
-    work.first_pose()
-    assert work.counters[[FRONT, RESUMED, POSE, FOUND]].tolist() == [-1, 0, 0, 0]
-    work.counters[FRONT] = 3
-    work.first_pose()
-    assert work.counters[FRONT] == 3
-    work.counters[RESUMED] = 1
+    work.front_size, work.resumed, work.pose, work.found = 3, True, 5, 7
+    work.rewind()
+    assert (work.front_size, work.resumed, work.pose, work.found) == (-1, False, 0, 0)
+    work.front_size = 3
+    work.rewind()
+    assert work.front_size == 3
+    work.resumed = True
     work.begin(10)
-    assert work.counters[[FRONT, RESUMED]].tolist() == [-1, 0]
+    assert (work.front_size, work.resumed) == (-1, False)
 
 
 @kernel
 def ask(address: Any) -> Any:
     work = work_at(address)
-    for i in range(work.sizes[ASKED]):
-        work.values[i] = work.asked_a[i, 0, 3] + work.asked_b[i, 1, 3]
+    for i in range(work.end_pose):
+        work.values[i] = work.poses_a[i, 0, 3] + work.poses_b[i, 1, 3]
         work.answers[i] = i
-    return work.sizes[ASKED]
+    return work.end_pose
 
 
 def test_poses_and_results_travel() -> None:
@@ -216,16 +183,9 @@ def test_poses_and_results_travel() -> None:
     assert np.array_equal(work.poses, poses[:, 1])
 
 
-def test_counters_have_places_of_their_own() -> None:
-    names = [
-        "OPEN", "BOX_TESTS", "TRIANGLE_TESTS", "FOUND", "BUDGET", "FACE_A", "FACE_B", "POSE", "RESUMED", "MODE",
-        "FRONT", "COHERENT", "WITNESS", "SWEPT", "SWEEP_END", "SEEN", "FRONT_FULL", "TESTS_BEFORE", "PLAIN_TESTS",
-        "PAUSE", "LAST_PAUSE", "RECORDED", "HEAP", "HEAP_LEFT",
-    ]  # fmt: skip
-    places = [getattr(work_module, name) for name in names] + [work_module.PLAIN_TESTS + 1]
-    assert len(set(places)) == len(places)
-    assert max(places) < len(TraversalWorkspace().counters)
-    numbers = [work_module.BEST, *range(work_module.POINTS, work_module.POINTS + 6)]
-    numbers += [getattr(work_module, name) for name in ("REACH", "MOVED", "CLEARANCE", "ORIGINS_APART")]
-    assert len(set(numbers)) == len(numbers)
-    assert max(numbers) < len(TraversalWorkspace().numbers)
+def test_a_tree_without_kernels_is_told_where_they_are_missing() -> None:
+    class NewTree(OBBTree):
+        """Another kind, which nobody has registered."""
+
+    with pytest.raises(ValueError, match=r"NewTree has no kernels: _VOLUMES in bvh/tree_handle\.py"):
+        TreeHandle(NewTree(soup(3)))

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from impinge import Mesh
 from impinge.bvh.relative_motion import (
-    MOTION_COLUMNS,
     carried_point,
-    motion_at,
     moved_at_most,
     world_rounding,
     write_motions,
@@ -21,6 +19,7 @@ from impinge.bvh.relative_motion import (
 )
 from impinge.bvh.tree_handle import TreeHandle, obb_body
 from impinge.bvh.volumes.obb import OBBTree
+from impinge.bvh.workspace import TraversalWorkspace, work_at
 from impinge.geometry.pose import as_pose, posed_vertices
 from impinge.kernels.jit import kernel
 from impinge.lab.hard_input import quarter_turn, random_pose
@@ -31,22 +30,30 @@ MARGIN, CORNER_MARGIN = 13, 14
 
 
 @kernel
-def carry(a: Any, b: Any, pose_a: Any, pose_b: Any, motions: Any, side: Any, points: Any, carried: Any) -> None:
+def carry(a: Any, b: Any, pose_a: Any, pose_b: Any, work: Any, side: Any, points: Any, carried: Any) -> None:
     """Points of the far body in the frame of the near one."""
+    motions = work_at(work).motions
     write_motions(motions, obb_body(a), obb_body(b), pose_a, pose_b)
-    motion = motion_at(motions, side)
+    motion = motions[side]
     for i in range(len(points)):
         carried[i, 0], carried[i, 1], carried[i, 2] = carried_point(motion, points[i, 0], points[i, 1], points[i, 2])
 
 
 @kernel
-def movement(a: Any, b: Any, first_a: Any, first_b: Any, then_a: Any, then_b: Any) -> Any:
+def movement(a: Any, b: Any, work: Any, first_a: Any, first_b: Any, then_a: Any, then_b: Any) -> Any:
     """How far b can have moved, seen from a."""
     body_a, body_b = obb_body(a), obb_body(b)
-    rows = np.zeros((2, 12))
-    write_placement(rows[0], body_a, body_b, first_a, first_b)
-    write_placement(rows[1], body_a, body_b, then_a, then_b)
-    return moved_at_most(rows[1], rows[0], body_a, body_b, world_rounding(body_a, body_b, then_a, then_b))
+    work = work_at(work)
+    write_placement(work.last_placement, body_a, body_b, first_a, first_b)
+    write_placement(work.placement, body_a, body_b, then_a, then_b)
+    return moved_at_most(
+        work.placement, work.last_placement, body_a, body_b, world_rounding(body_a, body_b, then_a, then_b)
+    )
+
+
+def numbers_of(work: TraversalWorkspace) -> Singles:
+    """Both motions, number by number."""
+    return np.array(getattr(work.motions, "array", work.motions)).view(np.float32).reshape(2, -1)
 
 
 class Body(NamedTuple):
@@ -106,15 +113,20 @@ def square(v: list[Fraction]) -> Fraction:
     return sum((x * x for x in v), Fraction(0))
 
 
+def moved_by(a: Body, b: Body, *poses: Floats) -> float:
+    work = TraversalWorkspace()
+    return float(movement(a.handle.address, b.handle.address, work.address, *poses))
+
+
 def largest_error(a: Body, b: Body, pose_a: Floats, pose_b: Floats, side: int) -> tuple[float, float]:
     """The error of the vector between two vertices, and the margin for it."""
     near, far = (a, b) if side == 0 else (b, a)
     near_pose, far_pose = (pose_a, pose_b) if side == 0 else (pose_b, pose_a)
     some = slice(0, 18, 3)
     points = far.local()[some].astype(np.float32)
-    motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)
+    work = TraversalWorkspace()
     carried = np.zeros_like(points)
-    carry(a.handle.address, b.handle.address, pose_a, pose_b, motions, side, points, carried)
+    carry(a.handle.address, b.handle.address, pose_a, pose_b, work.address, side, points, carried)
     exact = exact_vectors(
         near_pose,
         posed_vertices(near_pose, near.mesh.vertices[some]),
@@ -127,7 +139,7 @@ def largest_error(a: Body, b: Body, pose_a: Floats, pose_b: Floats, side: int) -
         for i in range(len(own))
         for j in range(len(others))
     )
-    return float(worst) ** 0.5, float(motions[side, MARGIN])
+    return float(worst) ** 0.5, float(numbers_of(work)[side, MARGIN])
 
 
 def some_poses(rng: np.random.Generator, far: float, bent: bool) -> tuple[Floats, Floats]:
@@ -174,14 +186,15 @@ def test_scaling_by_powers_of_two_changes_nothing(exponent: int) -> None:
     rng = np.random.default_rng(3)
     local = rng.uniform(-1, 1, (2, 18, 3))
     pose_a, pose_b = random_pose(rng), random_pose(rng)
-    motions = np.zeros((2, 2, MOTION_COLUMNS), dtype=np.float32)
+    works = TraversalWorkspace(), TraversalWorkspace()
+    nothing = np.zeros((0, 3), dtype=np.float32)
     for row, scale in enumerate((1.0, 2.0**exponent)):
         a, b = (TreeHandle(OBBTree(Mesh(points * scale, np.arange(18).reshape(-1, 3)))) for points in local)
         poses = [pose.copy() for pose in (pose_a, pose_b)]
         for pose in poses:
             pose[:3, 3] *= scale
-        carry(a.address, b.address, *poses, motions[row], 0, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))
-    assert np.array_equal(motions[0], motions[1])
+        carry(a.address, b.address, *poses, works[row].address, 0, nothing, nothing)
+    assert np.array_equal(numbers_of(works[0]), numbers_of(works[1]))
 
 
 def test_bodies_too_far_or_too_different_are_not_pruned() -> None:
@@ -192,8 +205,9 @@ def test_bodies_too_far_or_too_different_are_not_pruned() -> None:
         pose = np.eye(4)
         pose[0, 3] = far
         for first, second, pose_a, pose_b in ((a, b, np.eye(4), pose), (b, a, pose, np.eye(4))):
-            motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)
-            carry(first.handle.address, second.handle.address, pose_a, pose_b, motions, 0, nothing, nothing)
+            work = TraversalWorkspace()
+            carry(first.handle.address, second.handle.address, pose_a, pose_b, work.address, 0, nothing, nothing)
+            motions = numbers_of(work)
             assert not np.isnan(motions).any()
             assert np.isfinite(motions[:, :12]).all()
             assert np.isfinite(motions[:, [MARGIN, CORNER_MARGIN]]).all() == finite
@@ -212,10 +226,10 @@ def test_corners_are_within_a_quarter_of_their_margin(name: str) -> None:
         handle_a, handle_b = TreeHandle(tree_a), TreeHandle(tree_b)
         pose_a, pose_b = some_poses(rng, far, bent=True)
         near, far_points = (tree.local(mesh.vertices).astype(np.float32) for tree, mesh in ((tree_a, a), (tree_b, b)))
-        motions = np.zeros((2, MOTION_COLUMNS), dtype=np.float32)
+        work = TraversalWorkspace()
         carried = np.zeros_like(far_points)
-        carry(handle_a.address, handle_b.address, pose_a, pose_b, motions, 0, far_points, carried)
-        margin = float(motions[0, CORNER_MARGIN])
+        carry(handle_a.address, handle_b.address, pose_a, pose_b, work.address, 0, far_points, carried)
+        margin = float(numbers_of(work)[0, CORNER_MARGIN])
         # One map for all points, from the world to the frame of a: through the posed origin of a.
         origin_a = posed_vertices(pose_a, tree_a.origin[None])
         for mesh, pose, found in ((a, pose_a, near), (b, pose_b, carried)):
@@ -241,7 +255,7 @@ def test_no_vertex_moves_farther_than_said(name: str, bent: bool) -> None:
             pose[:3, 3] += rng.normal(size=3) * step * max(unit_a, unit_b)
         if bent and step > 0:
             then = [not_quite_rigid(rng, pose) for pose in then]
-        moved = movement(a.handle.address, b.handle.address, *first, *then)
+        moved = moved_by(a, b, *first, *then)
         some = slice(0, 18, 4)
         vectors = [
             exact_vectors(
@@ -266,8 +280,10 @@ def test_a_small_translation_counts_as_itself() -> None:
     a, b = body(rng), body(rng)
     still, moved = np.eye(4), np.eye(4)
     moved[:3, 3] = 3e-3, 0.0, 4e-3
-    assert movement(a.handle.address, b.handle.address, still, still, still, moved) == pytest.approx(5e-3, rel=1e-4)
-    assert movement(a.handle.address, b.handle.address, moved, moved, moved, moved) < 1e-6
+    assert movement(
+        a.handle.address, b.handle.address, TraversalWorkspace().address, still, still, still, moved
+    ) == pytest.approx(5e-3, rel=1e-4)
+    assert moved_by(a, b, moved, moved, moved, moved) < 1e-6
     # Both in step, far away: nothing has changed between them, up to rounding.
     away = random_pose(rng, 10.0)
-    assert movement(a.handle.address, b.handle.address, still, moved, away, away @ moved) < 1e-6
+    assert moved_by(a, b, still, moved, away, away @ moved) < 1e-6

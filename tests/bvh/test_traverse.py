@@ -17,32 +17,18 @@ import numpy as np
 import pytest
 
 import impinge
-from impinge.bvh import leaf_operations, open_pairs, traverse
+from impinge.bvh import leaves, open_pairs, traverse
 from impinge.bvh.answers import UNFINISHED
 from impinge.bvh.front import CONTACTS, SWEEP, choose_mode, finish
 from impinge.bvh.layout import EMPTY, WIDTH
-from impinge.bvh.leaf_operations import place_of, set_reach
+from impinge.bvh.leaves.distance_leaves import set_reach
+from impinge.bvh.leaves.posed_triangles import place_of
 from impinge.bvh.questions import out_of_budget
-from impinge.bvh.relative_motion import SCALE
 from impinge.bvh.search import TreeSearch
 from impinge.bvh.tree import Tree
 from impinge.bvh.tree_handle import TreeHandle, obb_body
 from impinge.bvh.volumes.obb import OBBTree
-from impinge.bvh.workspace import (
-    BEST_FIRST,
-    FRONT,
-    HEAP,
-    HEAP_LEFT,
-    MODE,
-    MOVED,
-    OPEN,
-    PLAIN_TESTS,
-    REACH,
-    RESUMED,
-    Results,
-    TraversalWorkspace,
-    work_at,
-)
+from impinge.bvh.workspace import BEST_FIRST, Results, TraversalWorkspace, work_at
 from impinge.kernels import jit
 from impinge.kernels.lanes import lowest_bit
 from impinge.lab.scenes import tori
@@ -73,7 +59,7 @@ def no_pairs(room: int) -> Pairs:
     )
 
 
-@pytest.mark.parametrize("module", [traverse, leaf_operations])
+@pytest.mark.parametrize("module", [traverse, leaves])
 def test_the_docstring_names_every_file_with_a_version_of_a_generic_function(module: Any) -> None:
     """The compiler chooses the version, so a search for callers finds nothing: a reader needs the table."""
     for path in SOURCES.rglob("*.py"):
@@ -172,11 +158,11 @@ class Drawn(NamedTuple):
 
 
 @traverse.candidates.of(Drawn)
-def _in_drawn_reach(leaf, near, far, node, far_ref, motion, side, work):
+def _in_drawn_reach(leaf, near, far, node, far_ref, side, work):
     leaf.opened[leaf.found[1], 0] = node
     leaf.opened[leaf.found[1], 1] = far_ref
     leaf.opened[leaf.found[1], 2] = side
-    leaf.opened[leaf.found[1], 3] = work.counters[HEAP_LEFT] > 0
+    leaf.opened[leaf.found[1], 3] = work.heap_left > 0
     leaf.found[1] += 1
     unit = near.unit if side == 0 else far.unit
     bits = np.int64(0)
@@ -184,13 +170,13 @@ def _in_drawn_reach(leaf, near, far, node, far_ref, motion, side, work):
         ref = node * WIDTH + k
         local = (leaf.bounds[ref, far_ref] if side == 0 else leaf.bounds[far_ref, ref]) / unit
         work.lanes[k] = np.float32(local * local)
-        if work.lanes[k] <= work.reach[0]:
+        if work.lanes[k] <= work.local_reach[0]:
             bits |= np.int64(1) << k
     return bits
 
 
 @traverse.visit.of(Drawn)
-def _visit_drawn(leaf, near, far, node, slots, far_ref, motion, side, work):
+def _visit_drawn(leaf, near, far, node, slots, far_ref, side, work):
     there = place_of(far, far_ref)
     before = leaf.found[0]
     while slots != 0:
@@ -201,7 +187,7 @@ def _visit_drawn(leaf, near, far, node, slots, far_ref, motion, side, work):
         leaf.visits[one, other] += 1
         distance = leaf.distances[one, other]
         work.corner_lanes[k] = np.float32((distance / near.unit) * (distance / near.unit))
-        if distance <= work.numbers[REACH]:
+        if distance <= work.reach:
             leaf.found[0] += 1
             if leaf.seeks == NEAREST:
                 set_reach(work, side, distance, near.unit, far.unit)
@@ -211,20 +197,20 @@ def _visit_drawn(leaf, near, far, node, slots, far_ref, motion, side, work):
 def _run(leaf, address_a, address_b, address_work, reach, best_first):
     """What the templates of ``questions`` do: begin, or go on; then traverse."""
     a, b, work = obb_body(address_a), obb_body(address_b), work_at(address_work)
-    if work.counters[RESUMED] == 0:
+    if not work.resumed:
         choose_mode(work)
         set_reach(work, 0, reach, a.unit, b.unit)
-        if work.counters[MODE] == SWEEP:
-            work.counters[OPEN] = 0
-            work.counters[HEAP] = 0
-            work.counters[HEAP_LEFT] = 0
+        if work.mode == SWEEP:
+            work.open_count = 0
+            work.heap = 0
+            work.heap_left = 0
         else:
             open_pairs.start(work, best_first)
     answered = traverse.traverse(leaf, a, b, work)
     if out_of_budget(work, answered, 0):
         return UNFINISHED
     if answered and leaf.seeks != FIRST:
-        work.counters[RESUMED] = 1
+        work.resumed = True
         return 1
     finish(work, CONTACTS)
     return 0
@@ -246,7 +232,7 @@ class Search:
         # Nodes best first leave up to seven more open pairs each, and here there is no limit to them.
         nodes = len(trees[0].slots) * len(trees[1].child) + len(trees[1].slots) * len(trees[0].child)
         self.work.begin(self.handles[0].stack + self.handles[1].stack + WIDTH * nodes)
-        self.work._work.motions[0, SCALE] = trees[1].unit / trees[0].unit
+        self.work.motions[0].scale = trees[1].unit / trees[0].unit
         self.new_pose()
 
     def new_pose(self) -> None:
@@ -366,14 +352,14 @@ def test_best_first_opens_in_order_of_bounds_and_nothing_beyond_the_nearest(tree
         search = Search(trees, drawn(rng, trees))
         nearest = search.distances.min()
         opened = search.run(100.0, HEAP_ONLY, seeks=NEAREST)
-        assert search.work.numbers[REACH] == nearest
+        assert search.work.reach == nearest
         bounds = [bound_of(search, row) for row in opened[1:]]
         assert bounds == sorted(bounds)
         assert all(bound <= nearest for bound in bounds)
         # Depth first finds the same, and may open more, never less than what is nearer than the nearest.
         deep = Search(trees, search.distances)
         others = deep.run(100.0, STACK, seeks=NEAREST)
-        assert deep.work.numbers[REACH] == nearest
+        assert deep.work.reach == nearest
         assert {row[:3] for row in opened if bound_of(search, row) < nearest} <= {row[:3] for row in others}
 
 
@@ -429,21 +415,21 @@ def test_along_a_front_nothing_in_reach_is_missed(trees: tuple[Tree, Tree], budg
     for pose in range(40):
         seeks = int(rng.choice([ALL, NEAREST, FIRST]))
         reach = 100.0 if seeks == NEAREST else float(rng.choice([0.0, 0.3, 1.0, 6.0]))
-        before = int(search.work.counters[FRONT])
+        before = int(search.work.front_size)
         search.run(reach, budgets=repeat(budgets) if budgets else None, seeks=seeks)
-        modes.append(int(search.work.counters[MODE]))
+        modes.append(int(search.work.mode))
         wanted = search.distances <= reach
         assert search.leaf.visits.max(initial=0) <= 1
         if seeks == ALL:
             assert (search.leaf.visits[wanted] == 1).all(), pose
         elif seeks == NEAREST:
-            assert search.work.numbers[REACH] == search.distances.min(), pose
+            assert search.work.reach == search.distances.min(), pose
         else:
             assert (search.leaf.found[0] > 0) == wanted.any(), pose
         assert (modes[-1] == SWEEP) == (before >= 0)
         step = float(rng.choice([0.0, 1e-3, 0.2]))
         search.distances = np.maximum(search.distances + rng.uniform(-step, step, search.distances.shape), 0.0)
-        search.work.numbers[MOVED] += step
+        search.work.moved += step
         search.new_pose()
     assert modes.count(SWEEP) > 0
 
@@ -458,9 +444,9 @@ def test_pairs_that_a_front_left_closed_are_opened_once() -> None:
         search.new_pose()
     left = np.sort(search.distances, axis=None)
     for place in (1, 3, 8, 15, 15, 30):
-        search.work.counters[PLAIN_TESTS] = 0  # not known: so the front is never found not to pay
+        search.work.plain_tests[:] = 0  # not known: so the front is never found not to pay
         search.run(float(left[place]))
-        assert search.work.counters[MODE] == SWEEP
+        assert search.work.mode == SWEEP
         assert search.leaf.found[0] == place + 1
         assert search.leaf.visits.max() == 1
         search.new_pose()
@@ -474,7 +460,7 @@ def test_a_front_at_rest_opens_nothing_that_is_out_of_reach(trees: tuple[Tree, T
         search.run(0.5)
         search.new_pose()
     assert search.run(0.5) == []
-    assert search.work.counters[MODE] == SWEEP
+    assert search.work.mode == SWEEP
 
 
 def test_the_same_again_is_the_same(trees: tuple[Tree, Tree]) -> None:

@@ -105,6 +105,7 @@ SOURCES = Path(impinge.__file__).parent
 OTHER_SUMS = {
     ("geometry/exact/double_double.py", "two_product"): "the error of a product (Dekker)",
     ("convex/features/cell_view.py", "value"): "the height of a point above a plane",
+    ("convex/hull/feature_planes.py", "write_plane"): "the distance of a plane from the origin",
     ("incremental/regions/penetration_region.py", "_height"): "the height of a point above a plane",
     ("broadphase/body_boxes/fixed_cubes.py", "fixed_cubes"): "the middle of a box that is moved outward afterwards",
 }

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from impinge import ConvexHull, Mesh
 from impinge.bvh.answers import APART, FAR_APART, MEETING
-from impinge.incremental.frame_memory import FOUND_ROOM, ITEMS_ROOM, LISTED, PAIRS_ROOM, START_A, START_B, Memory
+from impinge.incremental.frame_memory import Memory
 from impinge.incremental.hierarchy.options import FACES, KINDS, UPDATES, Hierarchy
-from impinge.incremental.incremental_search import IncrementalSearch, SweepStatistics, hierarchy_handle_of
+from impinge.incremental.incremental_search import IncrementalSearch, SweepStatistics, hierarchy_of
 from impinge.incremental.regions.dual_region import DualRegion
 from impinge.incremental.regions.penetration_region import PenetrationRegion
 from impinge.lab.hard_input import FAMILIES, quarter_turn, random_pose, triangle_pairs
@@ -31,7 +31,7 @@ OPTIONS = [
 
 
 def searches(a: AnyMesh, b: AnyMesh, options: Hierarchy | None = None) -> tuple[IncrementalSearch, Memory, BruteForce]:
-    first, second = hierarchy_handle_of(a, options), hierarchy_handle_of(b, options)
+    first, second = hierarchy_of(a, options), hierarchy_of(b, options)
     memory = Memory(first, second)
     return IncrementalSearch(first, second, memory), memory, BruteForce(a, b)
 
@@ -110,7 +110,7 @@ def test_regions_lose_nothing(way: type) -> None:
     ring, ball = torus(1.0, 0.3, 16, 8), box(0.4, 0.4, 0.4)
     rng = np.random.default_rng(11)
     for a, b, reach in ((ring, ring, 1.2), (ring, ball, 1.0)):
-        first, second = hierarchy_handle_of(a), hierarchy_handle_of(b)
+        first, second = hierarchy_of(a), hierarchy_of(b)
         regions = way(ConvexHull(a), ConvexHull(b))
         search = IncrementalSearch(first, second, Memory(first, second), regions)
         brute = BruteForce(a, b)
@@ -128,7 +128,7 @@ def test_regions_lose_nothing(way: type) -> None:
 @pytest.mark.nojit_slow
 def test_batches_are_the_same_as_single_poses() -> None:
     cube, small = box(1, 1, 1), Mesh(box(1, 1, 1).vertices * 0.6, box(1, 1, 1).faces)
-    a, b = hierarchy_handle_of(cube), hierarchy_handle_of(small)
+    a, b = hierarchy_of(cube), hierarchy_of(small)
     rng = np.random.default_rng(7)
     poses_a, poses_b = (np.array([random_pose(rng, 0.8) for _ in range(12)]) for _ in range(2))
     for search in (IncrementalSearch(a, b), IncrementalSearch(a, b, Memory(a, b))):
@@ -164,7 +164,7 @@ def test_lists_follow_what_interacts() -> None:
     assert search.statistics.kept_pairs == first.kept_pairs
     near = moved(pose_b[0], np.random.default_rng(1), 0.05)[None]
     search.contact_pairs(pose_a, near)
-    assert 0 < search.statistics.exchanges < memory.counters[LISTED]
+    assert 0 < search.statistics.exchanges < memory.frames.before.items
     away = pose_b.copy()
     away[0, 0, 3] = 9.0
     assert search.collides(pose_a, away)[0] == FAR_APART
@@ -179,8 +179,7 @@ def test_rooms_grow_and_nothing_is_lost() -> None:
     many = Mesh(np.tile(cube.vertices, (12, 1)), np.concatenate([cube.faces + 8 * i for i in range(12)]))
     for options in (Hierarchy(levels=0), Hierarchy(threshold=0, levels=3)):
         search, memory, brute = searches(many, many, options)
-        memory.counters[[PAIRS_ROOM, ITEMS_ROOM]] = 4, 8
-        memory.forget()
+        memory._make_lists(4, 8)
         poses = np.eye(4)[None], np.eye(4)[None]
         pairs = search.contact_pairs(*poses)
         assert np.array_equal(pairs, brute.meeting_pairs(*poses))
@@ -204,14 +203,14 @@ def test_a_cut_set_of_contacts_takes_no_more_room() -> None:
     found = search.contact_pairs(poses, np.tile(np.eye(4), (3, 1, 1)), most=10)
     assert len(found) == 11
     assert {tuple(row) for row in found.tolist()} <= everything
-    assert memory.counters[FOUND_ROOM] == 1024
+    assert memory.room_for_contacts == 1024
     found = search.contact_pairs(poses, np.tile(np.eye(4), (3, 1, 1)), most=50_000)
     assert len({tuple(row) for row in found.tolist()} & everything) == 50_001
     # What was needed once is given back.
     for _ in range(8):
         assert len(search.contact_pairs(poses[:1], np.eye(4)[None])) == 0
-    assert memory.counters[FOUND_ROOM] == 1024
-    assert memory.counters[PAIRS_ROOM] == 64
+    assert memory.room_for_contacts == 1024
+    assert memory.room_for_pairs == 64
 
 
 @pytest.mark.nojit_slow
@@ -221,16 +220,18 @@ def test_no_kernel_uses_room_that_was_not_to_be_had(monkeypatch: pytest.MonkeyPa
     poses = np.eye(4)[None], np.eye(4)[None]
     expected = brute.meeting_pairs(*poses)
 
-    def fail(self: Memory) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise MemoryError
 
-    for name in ("forget", "_make_room"):
+    for name in ("full", "concatenate"):  # the last array of more lists; more contacts
         with monkeypatch.context() as broken:
-            broken.setattr(Memory, name, fail)
+            broken.setattr(np, name, fail)
             with pytest.raises(MemoryError):
                 search.contact_pairs(*poses)
-        assert memory.counters[PAIRS_ROOM] == len(memory._lists[0]) // 2
-        assert memory.counters[FOUND_ROOM] == len(memory._found)
+        frames = memory.frames
+        assert frames.n_slots == 4 * frames.n_pairs
+        assert (frames.now.first_pair, frames.now.first_item) == (memory.room_for_pairs, memory.room_for_items)
+        assert frames.now.first_slot == frames.n_slots // 2
     assert np.array_equal(search.contact_pairs(*poses), expected)
 
 
@@ -259,11 +260,11 @@ def test_only_what_is_below_the_start_is_looked_at() -> None:
     end[0, 0, 3] = 126.5
     assert np.array_equal(search.contact_pairs(np.eye(4)[None], end), brute.meeting_pairs(np.eye(4)[None], end))
     assert search.statistics.box_tests < 4_000  # of 768 * 768
-    start_a, start_b = memory.counters[[START_A, START_B]]
-    hierarchy = hierarchy_handle_of(comb, Hierarchy(cuts=((2, 1, 1),), threshold=4)).hierarchy
-    assert hierarchy.spheres[start_a, 3] < 8.0
-    assert hierarchy.spheres[start_b, 3] < 8.0
+    start_a, start_b = memory.frames.start_a, memory.frames.start_b
+    hierarchy = hierarchy_of(comb, Hierarchy(cuts=((2, 1, 1),), threshold=4))
+    assert hierarchy.radii[start_a] < 8.0
+    assert hierarchy.radii[start_b] < 8.0
     # At the other end it starts anew, by climbing.
     end[0, 0, 3] = -126.5
     assert np.array_equal(search.contact_pairs(np.eye(4)[None], end), brute.meeting_pairs(np.eye(4)[None], end))
-    assert memory.counters[START_A] != start_a
+    assert memory.frames.start_a != start_a

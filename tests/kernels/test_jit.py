@@ -23,7 +23,7 @@ from impinge.bvh.volumes.obb import SPLITS, OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
 from impinge.incremental.hierarchy.box_updates import world_boxes
 from impinge.incremental.hierarchy.options import Hierarchy
-from impinge.incremental.incremental_search import hierarchy_handle_of
+from impinge.incremental.incremental_search import hierarchy_of
 from impinge.incremental.solids.solid_features import solid_features
 from impinge.kernels import jit
 from impinge.lab.hard_input import random_pose
@@ -38,23 +38,24 @@ ENTRY_KERNELS = {
     "impinge.queries.methods.brute_force": 6,
     # Where contacts are, for every method.
     "impinge.queries.contact_construction": 1,
-    # A world: where objects are put; hulls of all pairs; red features of hulls that overlap; trees of all pairs.
+    # A world: where objects are put; boxes, and all pairs of them; rows of pairs; hulls; red features of hulls that
+    # overlap; trees; all of it for many configurations.
     "impinge.world.placing": 1,
-    "impinge.world.stages.hull_stage": 1,
-    "impinge.world.stages.red_stage": 1,
-    "impinge.world.stages.tree_stage": 1,
+    "impinge.world.stages": 2 + 1 + 1 + 1 + 1 + 1,
     # Questions: collides, contacts, distance and closer_than for each of three volumes.  Building: division of the
     # triangles 1, nodes over a division made in Python 1, volumes of three kinds.  Solids: what is inside, cells.
     # All questions about convex pieces 1.
     "impinge.bvh": 4 * 3 + 2 + 3 + 2 + 1,
     # Contacts, distances, boxes of all nodes, trimmed faces, regions; caps by triangulation of boundary vertices.
     "impinge.incremental": 5 + 1,
-    # All questions about two hulls 1, penetration 1.  Hulls: quickhull, its coplanar facets, sides of planes.
-    "impinge.convex": 2 + 3,
-    # Boxes checked, sets of pairs compared, changed and listed.  Brute force 1; sweep and prune: sorting, new objects;
-    # spatial hash: sizes, from scratch, with coherence, removals; tree: order, fit, overlaps within and between, for a
-    # box, for a ray; its list: reach, motion, listing, what has left, what overlaps, merging.  Boxes of bodies 3.
-    "impinge.broadphase": 4 + 1 + 2 + 4 + 6 + 6 + 3,
+    # All questions about two hulls 1, penetration 1.  Hulls: points to polygons, sides of planes; red features:
+    # proposed, decided; feature graph: neighbours, normals, planes.
+    "impinge.convex": 2 + 2 + 2 + 3,
+    # Boxes checked, sets of pairs compared, changed, listed and edited.  Brute force 1; sweep and prune: sorting, new
+    # objects; spatial hash: sizes, from scratch, with coherence, removals, more room; tree: order, fit, overlaps within
+    # and between, for a box, for a ray; its list: reach, motion, listing, what has left, what overlaps, merging.
+    # Boxes of bodies 3.
+    "impinge.broadphase": 5 + 1 + 2 + 5 + 6 + 6 + 3,
 }
 """How many there are in a package or module.  Each costs seconds of the first compile: raise one only with a reason."""
 
@@ -123,7 +124,7 @@ def call_all_kernels() -> None:
         pair.distance(*poses)
         pair.closer_than(0.5, *poses)
         kept.contacts(*poses), kept.distance(*poses)
-    world_boxes(hierarchy_handle_of(cube, Hierarchy(threshold=1, faces="trimmed")), single)
+    world_boxes(hierarchy_of(cube, Hierarchy(threshold=1, faces="trimmed")), single)
     for mesh in (cube, copied, *pickle.loads(pickle.dumps((cube, copied)))):
         for fit in FITS:
             for split in SPLITS:
@@ -157,6 +158,7 @@ def call_all_kernels() -> None:
             world.set_poses(some)
             for query in ("collides", "contacts", "distance", "closer_than"):
                 world.detect(query)
+        world.detect(poses=np.stack([each.pose for each in world])[None])
         world.move(0, closed[1])
     boxes = rng.uniform(size=(5, 2, 3)).cumsum(axis=1)
     closed_boxes = boxes[:3].copy()

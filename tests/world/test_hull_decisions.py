@@ -21,10 +21,9 @@ from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.scenes import chain, combs, hollows
 from impinge.lab.scenes.poses import poses, random_turns, turns
 from impinge.lab.scenes.shapes import blocks, box, cylinder
-from impinge.world.stages.hull_stage import HULLS_NEAR
 from impinge.world.stages.hull_triangles import hull_triangles
-from impinge.world.stages.narrow_stages import Asked, NarrowStages
-from impinge.world.stages.red_stage import FEATURES_MEET
+from impinge.world.stages.narrow_phase import NarrowPhase
+from impinge.world.stages.pair_table import OPEN, SETTLED
 
 HULLS = ("gjk", "vclip", "lin-canny")
 WALKS = ("vclip", "lin-canny")
@@ -54,30 +53,34 @@ class Said:
 def said(monkeypatch: pytest.MonkeyPatch) -> Said:
     """Filled by every World while a test runs."""
     heard = Said()
-    ask_hulls, ask_features = NarrowStages.ask_hulls, NarrowStages.ask_features
+    compare_hulls, compare_features = NarrowPhase.compare_hulls, NarrowPhase.compare_features
 
-    def described(stages: NarrowStages, asked: Asked, which: Any) -> list[tuple[Any, ...]]:
-        found = []
+    def described(stages: NarrowPhase, which: Any) -> list[tuple[Any, ...]]:
+        shapes, poses, found = stages._objects.shape_by_object, stages._objects.poses, []
         for i in np.flatnonzero(which).tolist():
-            a, b, pose_a, pose_b = stages.bodies(asked.pairs[i])
-            found.append((a, b, pose_a.copy(), pose_b.copy(), float(asked.clearances[i])))
+            a, b = stages._pairs.objects[i].tolist()
+            limit = float(stages._pairs.clearances[i])
+            found.append((shapes[a].body, shapes[b].body, poses[a].copy(), poses[b].copy(), limit))
         return found
 
-    def hulls(self: NarrowStages, question: int, asked: Asked, kept: Any) -> Any:
-        answers, nearest = ask_hulls(self, question, asked, kept)
-        near = answers == HULLS_NEAR
+    def hulls(self: NarrowPhase) -> None:
+        pairs, before = self._pairs, self._pairs.states == OPEN
+        compare_hulls(self)
         # For distances a no of convex bodies means that they do not meet, and nothing of the clearance.
-        heard.apart += described(self, asked, ~near & ~self.both_convex(asked.pairs))
-        heard.open += int(np.count_nonzero(near))
-        return answers, nearest
+        convex = self._objects.bodies["convex"][self._objects.shape_of][pairs.objects].all(axis=1)
+        settled = before & (pairs.states == SETTLED)
+        heard.apart += described(self, settled & ~convex)
+        heard.open += int(
+            np.count_nonzero(before & ((pairs.states != SETTLED) | (convex & pairs.rows["yes"][pairs.slots])))
+        )
 
-    def features(self: NarrowStages, asked: Asked, kept: Any) -> Any:
-        kinds = ask_features(self, asked, kept)
-        heard.meeting += described(self, asked, kinds == FEATURES_MEET)
-        return kinds
+    def features(self: NarrowPhase) -> None:
+        before = self._pairs.states == OPEN
+        compare_features(self)
+        heard.meeting += described(self, before & (self._pairs.states == SETTLED))
 
-    monkeypatch.setattr(NarrowStages, "ask_hulls", hulls)
-    monkeypatch.setattr(NarrowStages, "ask_features", features)
+    monkeypatch.setattr(NarrowPhase, "compare_hulls", hulls)
+    monkeypatch.setattr(NarrowPhase, "compare_features", features)
     return heard
 
 

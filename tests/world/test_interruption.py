@@ -193,7 +193,7 @@ def require_right_after_each(interrupted: Iterator[impinge.Frame | None], world:
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_detection_may_be_interrupted(query: str) -> None:
     world = scene()
-    interrupted = interruptions(lambda: detect(world, query), step=11)
+    interrupted = interruptions(lambda: detect(world, query), step=7)
     assert require_right_after_each(interrupted, world, query) > 20
 
 

@@ -205,6 +205,25 @@ def test_touching_far_from_the_origin() -> None:
     assert world.detect().pairs.tolist() == [[0, 1]]
 
 
+@pytest.mark.parametrize("hulls", [None, "auto", "gjk"])
+def test_within_is_compared_with_what_is_reported(hulls: Any) -> None:
+    """Rounded as it is; closer_than is exact."""
+    rng = np.random.default_rng(5)
+    triangles = [np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), *rng.random((5, 3, 3))]
+    differ = 0
+    for i, triangle in enumerate(triangles):
+        a, b = (impinge.Mesh(triangle + [0.0, 0.0, z], [[0, 1, 2]]) for z in (0.0, 5e-324 if i == 0 else 1.1))
+        value = float(impinge.distance(a, b).value)
+        world = World(clearance=value, hulls=hulls)
+        world.add(a)
+        world.add(b)
+        assert world.detect("distance", within=value).distance.value.tolist() == [value]
+        assert len(world.detect("distance", within=np.nextafter(value, 0.0))) == 0
+        assert len(world.detect("closer_than")) == impinge.closer_than(a, b, value)
+        differ += not impinge.closer_than(a, b, value) or impinge.closer_than(a, b, np.nextafter(value, 0.0))
+    assert differ  # or this says nothing
+
+
 def test_distances_within() -> None:
     world = World()
     for x in (0.0, 1.5, 4.0):

@@ -14,8 +14,10 @@ from impinge import Mesh, World
 from impinge.arrays import Floats
 from impinge.lab.scenes.shapes import box
 from impinge.world import candidates
-from impinge.world.pair_slots import PairSlots
+from impinge.world.pair_cache import PairCache
 from impinge.world.pipeline import Pipeline, Query
+from impinge.world.stages.object_table import ObjectTable
+from impinge.world.stages.pair_table import SETTLED
 
 CUBE = box(1, 1, 1)
 BROAD_PHASES = ("tree", "sweep", "hash", "hash-standard", "brute")
@@ -33,8 +35,8 @@ def pipeline_of(world: World, query: str = "collides") -> Pipeline:
     return pipeline
 
 
-def slots_of(world: World, query: str = "collides") -> PairSlots:
-    return pipeline_of(world, query)._slots
+def slots_of(world: World, query: str = "collides") -> PairCache:
+    return pipeline_of(world, query)._pairs
 
 
 def cycle(world: World, number: int, query: str = "collides") -> None:
@@ -60,10 +62,10 @@ def sizes(world: World, query: str = "collides") -> dict[str, int]:
         "shapes": len(objects.shapes),
         "known shapes": len(objects._known),
         "room for objects": len(objects._rows),
-        "room for pairs": pipeline._slots.room,
-        "bytes of pairs": pipeline._slots.bytes_held,
+        "room for pairs": pipeline._pairs.room,
+        "bytes of pairs": pipeline._pairs.bytes_held,
         "ids of the broad phase": len(found._broad_ids),
-        "reaches": len(found._reach),
+        "reaches": len(found._grown_by),
     }
 
 
@@ -199,23 +201,25 @@ def test_what_pairs_remember_is_freed_when_boxes_part(query: str) -> None:
 def test_rows_follow_their_pairs() -> None:
     """Pairs come and go at random; each keeps its own row, of which no other pair has it too."""
     rng = np.random.default_rng(3)
-    slots, marks = PairSlots(), dict[int, int]()
+    slots, marks = PairCache(), dict[int, int]()
+    none_moved = ObjectTable(times=np.zeros(1, dtype=np.int64))
     for number in range(400):
         largest = 10 if number % 50 < 25 else 2000
         keys = np.unique(rng.choice(3000, size=rng.integers(0, largest)))
-        known = slots.follow(keys)
+        slots.put(keys, np.zeros((len(keys), 2), dtype=np.int64), np.zeros(len(keys)))
+        slots.follow(none_moved)
+        known = slots.states == SETTLED
         assert np.array_equal(slots.keys, keys)
         assert known.tolist() == [key in marks for key in keys.tolist()]
         rows = slots.slots
         assert len(np.unique(rows)) == len(rows)
         assert rows.min(initial=0) >= 0
         assert rows.max(initial=0) < slots.room
-        assert [int(slots.kept[row, 0]) for row in rows[known].tolist()] == [marks[key] for key in keys[known].tolist()]
-        assert not slots.kept[rows[~known]].any()
-        assert not slots.witnesses[rows[~known]].any()
-        slots.kept[rows, 0] = slots.witnesses[rows, 0] = keys + number
+        assert slots.rows["hulls"]["count"][rows[known]].tolist() == [marks[key] for key in keys[known].tolist()]
+        assert not slots.rows["hulls"]["count"][rows[~known]].any()
+        assert not slots.rows["triangles"]["places"][rows[~known]].any()
+        slots.rows["hulls"]["count"][rows] = slots.rows["triangles"]["places"][rows, 0] = keys + number
         marks = dict(zip(keys.tolist(), (keys + number).tolist(), strict=True))
-        assert np.array_equal(slots.keys_of(rows), keys)
         assert len(keys) <= slots.room <= max(64, 16 * len(keys))
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from impinge.apps.clusters import Clusters
 from impinge.arrays import Bools, Floats, Ints
 from impinge.kernels.jit import inner, kernel
+from impinge.kernels.record import Record, bool_, float64, int32, int64
 
 Depths = NDArray[np.float32]
 
@@ -97,22 +98,42 @@ def _fill(camera: Camera, clusters: Clusters, chosen: NDArray[np.int64], depth: 
     face = np.full(depth.shape, -1, dtype=np.int32)
     right, down, _ = camera.axes * (camera.span / camera.height)
     corner = camera.centre - right * (camera.width / 2.0) - down * (camera.height / 2.0)
-    to_pixels = np.vstack([camera.axes * (camera.height / camera.span), corner])
-    fill_clusters(
-        clusters.vertices,
-        clusters.faces,
-        clusters.first,
-        clusters.boxes,
-        chosen,
-        to_pixels,
-        np.empty((5, 3)),
-        once,
-        depth,
-        np.full((-(-camera.height // _TILE), -(-camera.width // _TILE)), np.inf, dtype=np.float32),
-        face,
+    filling = Filling(
+        vertices=clusters.vertices,
+        faces=clusters.faces,
+        first=clusters.first,
+        boxes=clusters.boxes,
+        chosen=chosen,
+        axes=camera.axes * (camera.height / camera.span),
+        corner=corner,
+        once=once,
     )
+    tiles = np.full((-(-camera.height // _TILE), -(-camera.width // _TILE)), np.inf, dtype=np.float32)
+    fill_clusters(filling.address, depth, tiles, face)
     return face
 
+
+class Filling(Record):
+    """Which triangles are entered into the buffers, and how."""
+
+    vertices = float64[:, 3]
+    faces = int32[:, 3]
+    first = int64[:]
+    boxes = float64[:, 2, 3]
+    """The arrays of ``Clusters``;"""
+    chosen = int64[:]
+    """the clusters that are entered, in this order."""
+    axes = float64[3, 3]
+    """Of the camera, in pixels to the unit;"""
+    corner = float64[3]
+    """the upper left corner of the picture."""
+    scratch = float64[5, 3]
+    """The corners of a triangle in pixels, and their bounds; made in the kernel it would double the compile time."""
+    once = bool_
+    """Whether a pixel is done when a triangle was entered there."""
+
+
+filling_at = Filling.at
 
 _LOW, _HIGH = 3, 4
 """Rows of the bounds in ``scratch``, after the three corners."""
@@ -147,23 +168,22 @@ def _last_pixel(high, size):
 
 
 @kernel
-def fill_clusters(vertices, faces, first, boxes, chosen, to_pixels, scratch, once, depth, tiles, face):
-    """Enter the triangles of the chosen clusters into the two buffers; nearer ones win.
-
-    ``to_pixels`` holds the three axes of the camera, in pixels to the unit, and the upper left corner of the picture;
-    ``scratch`` takes the corners of a triangle and their bounds, for an array made here would double the compile time.
-    With ``once`` a pixel is done when a triangle was entered there.
-    """
-    for c in chosen:
+def fill_clusters(filling, depth, tiles, face):
+    """Enter the triangles of the chosen clusters into the two buffers; nearer ones win."""
+    filling = filling_at(filling)
+    vertices, faces, boxes = filling.vertices, filling.faces, filling.boxes
+    axes, origin, scratch = filling.axes, filling.corner, filling.scratch
+    for n in range(filling.n_chosen):
+        c = filling.chosen[n]
         for axis in range(3):
             middle, reach = 0.0, _BOX_MARGIN
             for k in range(3):
-                middle += to_pixels[axis, k] * ((boxes[c, 0, k] + boxes[c, 1, k]) / 2.0 - to_pixels[3, k])
-                reach += abs(to_pixels[axis, k]) * ((boxes[c, 1, k] - boxes[c, 0, k]) / 2.0)
+                middle += axes[axis, k] * ((boxes[c, 0, k] + boxes[c, 1, k]) / 2.0 - origin[k])
+                reach += abs(axes[axis, k]) * ((boxes[c, 1, k] - boxes[c, 0, k]) / 2.0)
             scratch[_LOW, axis], scratch[_HIGH, axis] = middle - reach, middle + reach
         if not _may_be_seen(scratch, depth, tiles):
             continue
-        for i in range(first[c], first[c + 1]):
+        for i in range(filling.first[c], filling.first[c + 1]):
             for axis in range(3):
                 scratch[_LOW, axis], scratch[_HIGH, axis] = np.inf, -np.inf
             for corner in range(3):
@@ -171,14 +191,14 @@ def fill_clusters(vertices, faces, first, boxes, chosen, to_pixels, scratch, onc
                 for axis in range(3):
                     place = 0.0
                     for k in range(3):
-                        place += to_pixels[axis, k] * (vertices[v, k] - to_pixels[3, k])
+                        place += axes[axis, k] * (vertices[v, k] - origin[k])
                     scratch[corner, axis] = place
                     if place < scratch[_LOW, axis]:
                         scratch[_LOW, axis] = place
                     if place > scratch[_HIGH, axis]:
                         scratch[_HIGH, axis] = place
             if _may_be_seen(scratch, depth, tiles):
-                _fill_triangle(i, scratch, once, depth, face)
+                _fill_triangle(i, scratch, filling.once, depth, face)
 
 
 @inner

@@ -12,6 +12,7 @@ from impinge.apps.rasterise import Camera, Layer, rasterise
 from impinge.apps.scene import Scene
 from impinge.arrays import Bools
 from impinge.kernels.jit import kernel
+from impinge.kernels.record import Record, float32, int32
 
 Colour = tuple[int, int, int]
 Canvas = NDArray[np.uint8]
@@ -50,17 +51,16 @@ class Drawing:
         lamp = -0.62 * forward - 0.66 * down - 0.42 * right
         of_parts = np.empty((len(self.scene.names), 3), dtype=np.float32)
         of_parts[:] = colours
-        paint_faces(
-            canvas,
-            self.layer.face,
-            self.layer.seen if where is None else where,
-            self.hollows,
-            self.scene.normal,
-            self.scene.owner,
-            of_parts,
-            np.stack([-forward, lamp / np.linalg.norm(lamp)]).astype(np.float32),
-            np.float32(strength),
+        paint = Paint(
+            normal=self.scene.normal,
+            owner=self.scene.owner,
+            colours=of_parts,
+            to_viewer=-forward,
+            to_lamp=lamp / np.linalg.norm(lamp),
+            strength=strength,
         )
+        where = self.layer.seen if where is None else where
+        paint_faces(paint.address, canvas, self.layer.face, where, self.hollows)
 
 
 def paint_mask(canvas: Canvas, where: Bools, colour: Colour, strength: float = 1.0) -> None:
@@ -96,9 +96,28 @@ def _hollows(layer: Layer) -> NDArray[np.float32]:
     return np.asarray(np.float32(1.0) - np.clip(behind, np.float32(0.0), np.float32(0.35)))
 
 
+class Paint(Record, constant=True):
+    """How faces are shaded and coloured."""
+
+    normal = float32[:, 3]
+    owner = int32[:]
+    """Of each face."""
+    colours = float32[:, 3]
+    """Of each part."""
+    to_viewer = float32[3]
+    to_lamp = float32[3]
+    strength = float32
+    """How much of it covers what is on the canvas."""
+
+
+paint_at = Paint.at
+
+
 @kernel
-def paint_faces(canvas, face, where, dark, normal, owner, colours, to_viewer_and_lamp, strength):
+def paint_faces(paint, canvas, face, where, dark):
     """Blend the shaded colour of the face at each pixel into the canvas."""
+    paint = paint_at(paint)
+    normal, colours, strength = paint.normal, paint.colours, paint.strength
     height, width = face.shape
     light, last, part = strength, -1, 0
     for y in range(height):
@@ -107,11 +126,11 @@ def paint_faces(canvas, face, where, dark, normal, owner, colours, to_viewer_and
                 continue
             if face[y, x] != last:
                 last = face[y, x]
-                part = owner[last]
+                part = paint.owner[last]
                 to_viewer = to_lamp = strength - strength
                 for k in range(3):
-                    to_viewer += normal[last, k] * to_viewer_and_lamp[0, k]
-                    to_lamp += normal[last, k] * to_viewer_and_lamp[1, k]
+                    to_viewer += normal[last, k] * paint.to_viewer[k]
+                    to_lamp += normal[last, k] * paint.to_lamp[k]
                 if to_viewer < 0.0:
                     to_lamp = -to_lamp
                 light = np.float32(0.52)

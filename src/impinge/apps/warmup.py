@@ -71,8 +71,9 @@ def _compile_solids() -> None:
 
 def _compile_hulls() -> None:
     from impinge.convex.hull.convex_hull import ConvexHull
+    from impinge.convex.hull.feature_graph import feature_graph
 
-    ConvexHull(_TETRAHEDRON.vertices)
+    feature_graph(ConvexHull(_TETRAHEDRON))
 
 
 def _compile_broad_phases() -> None:
@@ -106,6 +107,7 @@ def _compile_world() -> None:
         world.add(_TETRAHEDRON)
     for query in ("collides", "contacts", "distance", "closer_than"):
         world.detect(query)
+    world.detect(poses=np.repeat(_AT_REST, 2, axis=0)[None])
     world.set_poses(np.repeat(_AT_REST, 2, axis=0))
 
 
@@ -128,10 +130,10 @@ def _compile_hierarchies() -> None:
     from impinge.convex.hull.convex_hull import ConvexHull
     from impinge.incremental.hierarchy.box_updates import world_boxes
     from impinge.incremental.hierarchy.options import Hierarchy
-    from impinge.incremental.incremental_search import hierarchy_handle_of
+    from impinge.incremental.incremental_search import hierarchy_of
     from impinge.incremental.regions.penetration_region import PenetrationRegion
 
-    world_boxes(hierarchy_handle_of(_TETRAHEDRON, Hierarchy(threshold=1, faces="trimmed")))
+    world_boxes(hierarchy_of(_TETRAHEDRON, Hierarchy(threshold=1, faces="trimmed")))
     hull = ConvexHull(_TETRAHEDRON)
     PenetrationRegion(hull, hull).region()
 
@@ -155,7 +157,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "solids": _compile_solids,
     "collides": _search("collides"),
     "hulls": _compile_hulls,
-    "pieces": _kernel("impinge.bvh.pieces.pieces_kernels", "ask_all", 4),
+    "pieces": _kernel("impinge.bvh.pieces.pieces_kernels", "ask_all", 3),
     "broad phases": _compile_broad_phases,
     "boxes": _compile_boxes,
     "caps": _compile_caps,
@@ -164,8 +166,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "distance": _search("distance"),
     "contacts": _search("contacts"),
     "closer_than": _search("closer_than"),
-    "penetration": _kernel("impinge.convex.distance.epa", "epa_depths", 4),
-    "sweep": _kernel("impinge.incremental.hierarchical_sweep", "sweep_contacts", 3),
+    "penetration": _kernel("impinge.convex.distance.epa", "epa_depths", 3),
+    "sweep": _kernel("impinge.incremental.sweep.hierarchical_sweep", "sweep_contacts", 3),
     "nearest": _kernel("impinge.incremental.nearest_descent", "nearest_faces", 3),
     # These call kernels of the second process:
     "hierarchies": _compile_hierarchies,

@@ -14,12 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, real_array
 from impinge.kernels.jit import inlined, kernel
-from impinge.kernels.memory import address_of, table
+from impinge.kernels.record import Record, bool_, float64, int64
 
 LOW, HIGH = 0, 3
 """Where the corners begin in a row."""
 
-_box_rows = table(np.float64, 6)
+
+class Objects(Record, constant=True):
+    """What kernels know of the objects of a broad phase."""
+
+    ids = int64[:]
+    rows = float64[:, 6]
+    """Their boxes."""
+    fixed = bool_[:]
+    margin = float64
+
+
+objects_at = Objects.at
 
 
 @inlined
@@ -45,20 +56,19 @@ def overlap_of(rows_a, a, rows_b, b, margin):
 
 
 @kernel
-def first_bad_box(address, count):
-    """The first row that is no box, or ``count``.
+def first_bad_box(rows):
+    """The first row that is no box, or their number.
 
     ``-inf < low <= high < inf`` is also False for NaN.
     """
-    rows = _box_rows(address, count)
-    for i in range(count):
+    for i in range(len(rows)):
         fine = True
         for axis in range(3):
             low, high = rows[i, axis], rows[i, axis + 3]
             fine = fine & (-np.inf < low) & (low <= high) & (high < np.inf)
         if not fine:
             return i
-    return count
+    return len(rows)
 
 
 def as_box_rows(boxes: ArrayLike, what: str = "boxes") -> Floats:
@@ -67,7 +77,9 @@ def as_box_rows(boxes: ArrayLike, what: str = "boxes") -> Floats:
     if array.ndim not in (2, 3) or array.shape[-2:] != (2, 3):
         raise ValueError(f"{what}: expected shape (n, 2, 3), low and high corner of each box, got {array.shape}")
     rows = array.reshape(-1, 6)
-    bad = first_bad_box(address_of(rows), len(rows))
+    if not rows.flags.writeable:  # kernels would be compiled again
+        rows = rows.copy()
+    bad = first_bad_box(rows)
     if bad < len(rows):
         place = f"{what}[{bad}]" if array.ndim == 3 else what
         low, high = rows[bad, :3].tolist(), rows[bad, 3:].tolist()

@@ -1,45 +1,63 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
 """A set of pairs that changes one by one: a list of keys without gaps, and an index into it.
 
-A set grows by being copied.  Numba counts references wherever a variable may be replaced, in every round of
-a loop, however rare that is: so loops stop where there is no room, and are started again with the copy.
+Kernels cannot give a set more room: they stop where there is none, and are started again when Python has made it.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from impinge.broadphase.hash_index import EMPTY, enter, first_slot, leave, new_slots, next_slot, slot_of
-from impinge.broadphase.pair_keys import copy_keys, lower, new_keys, upper
-from impinge.kernels.jit import inlined, inner
+from impinge.broadphase.hash_index import EMPTY, HashIndex, enter, first_slot, leave, new_slots, next_slot, slot_of
+from impinge.broadphase.pair_keys import Keys, lower, upper
+from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import int64
 
 ABSENT = -1
 
 
-class PairSet(NamedTuple):
-    """``keys[:size[0]]`` are its members; the one that is removed is replaced by the last one."""
+class PairSet(HashIndex):
+    """``keys[:size]`` are its members; the one that is removed is replaced by the last one."""
 
-    keys: Any
-    hashes: Any
-    slots: Any
-    size: Any
+    keys = int64[:]
+    size = int64
+
+
+pairs_at = PairSet.at
+
+_NO_KEYS: Keys = np.empty(0, dtype=np.int64)
 
 
 def empty_pair_set() -> PairSet:
-    return PairSet(
-        np.empty(4, dtype=np.int64),
-        np.empty(4, dtype=np.int64),
-        np.full(8, EMPTY, dtype=np.int32),
-        np.zeros(1, dtype=np.int64),
-    )
+    """Without room for any pair yet, but a key can be sought."""
+    return PairSet(slots=new_slots(0))
 
 
-@inlined
-def parts_of_pairs(pairs):
-    """For a kernel to return: a NamedTuple would be made by Python code, which a signal may end (see ``jit``)."""
-    return pairs.keys, pairs.hashes, pairs.slots, pairs.size
+def make_room_for_pairs(pairs: PairSet, more: int) -> None:
+    """Room for so many more pairs, and for as many again as there are then."""
+    members = pairs.keys[: pairs.size]
+    room = 2 * (len(members) + more)
+    pairs.size = 0
+    pairs.slots = new_slots(room)
+    pairs.hashes, pairs.keys = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    _edit(pairs.address, _NO_KEYS, members)
+
+
+def edit_pairs(pairs: PairSet, removed: Keys, added: Keys) -> None:
+    """Pairs of the set are taken out, and others, which are absent, put in."""
+    if pairs.size + len(added) > len(pairs.keys):
+        make_room_for_pairs(pairs, len(added))
+    _edit(pairs.address, removed, added)
+
+
+@kernel
+def _edit(pairs, removed, added):
+    pairs = pairs_at(pairs)
+    for key in removed:
+        delete(pairs, place_in(pairs, key))
+    for key in added:
+        insert(pairs, key)
+    return pairs.size
 
 
 @inlined
@@ -50,49 +68,33 @@ def hash_of_pair(key):
 
 
 @inner
-def place_in(keys, slots, key):
-    """Where a key stands in the list of a set, or ABSENT.
-
-    The arrays of the set one by one: to take them out of the tuple costs Numba reference counts at each call.
-    """
-    slot = first_slot(slots, hash_of_pair(key))
-    while slots[slot] != EMPTY:
-        if keys[slots[slot]] == key:
-            return slots[slot]
-        slot = next_slot(slots, slot)
+def place_in(pairs, key):
+    """Where a key stands in the list of a set, or ABSENT."""
+    slot = first_slot(pairs, hash_of_pair(key))
+    while pairs.slots[slot] != EMPTY:
+        if pairs.keys[pairs.slots[slot]] == key:
+            return pairs.slots[slot]
+        slot = next_slot(pairs, slot)
     return ABSENT
-
-
-@inner
-def with_room_for_pairs(pairs, more):
-    """A copy of a set with room for so many more pairs."""
-    size = pairs.size[0]
-    room = 2 * (size + more)
-    keys, hashes, slots = new_keys(room), new_keys(room), new_slots(room)
-    copy_keys(pairs.keys, keys, size)
-    copy_keys(pairs.hashes, hashes, size)
-    for place in range(size):
-        enter(slots, hashes, place)
-    return PairSet(keys, hashes, slots, pairs.size)
 
 
 @inner
 def insert(pairs, key):
     """Add a key that is absent, to a set with room; it stands at the end of the list."""
-    place = pairs.size[0]
+    place = pairs.size
     pairs.keys[place] = key
     pairs.hashes[place] = hash_of_pair(key)
-    enter(pairs.slots, pairs.hashes, place)
-    pairs.size[0] = place + 1
+    enter(pairs, place)
+    pairs.size = place + 1
 
 
 @inner
 def delete(pairs, place):
     """Remove the key at a place; the last one of the list moves there."""
-    leave(pairs.slots, pairs.hashes, place)
-    last = pairs.size[0] - 1
+    leave(pairs, place)
+    last = pairs.size - 1
     if place != last:
-        pairs.slots[slot_of(pairs.slots, pairs.hashes, last)] = place
+        pairs.slots[slot_of(pairs, last)] = place
         pairs.keys[place] = pairs.keys[last]
         pairs.hashes[place] = pairs.hashes[last]
-    pairs.size[0] = last
+    pairs.size = last

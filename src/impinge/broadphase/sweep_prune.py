@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.broadphase.boxes import HIGH, LOW, overlap
+from impinge.broadphase.boxes import HIGH, LOW, Objects, objects_at, overlap
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Statistics
 from impinge.broadphase.pair_keys import (
     Keys,
@@ -37,21 +37,21 @@ from impinge.broadphase.pair_keys import (
     as_pairs,
     change_by,
     first_keys,
-    longer_keys,
     new_keys,
     pair_key,
 )
 from impinge.broadphase.pair_set import (
     ABSENT,
-    PairSet,
     delete,
+    edit_pairs,
     empty_pair_set,
     insert,
-    parts_of_pairs,
+    make_room_for_pairs,
+    pairs_at,
     place_in,
-    with_room_for_pairs,
 )
 from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import Record, float64, int32, int64
 
 # An end of the interval of object i is the number 2 i (low) or 2 i + 1 (high).
 
@@ -79,81 +79,110 @@ def integer_list(count):
     return np.empty(count, dtype=np.int32)
 
 
-BEGAN, ENDED, EXCHANGES, TESTED = range(4)
+class Sorting(Record):
+    """The lists that are sorted, how far that has come, and what the exchanges say."""
+
+    ends = int32[:]
+    """Three lists, one after the other."""
+    axis = int64
+    """Whose list is being sorted,"""
+    place = int64
+    """and up to where it is already."""
+    values = float64[:]
+    """Where the ends of this list are."""
+    began = int64[:]
+    """Pairs that went into the set: this list and the next one have room to spare."""
+    began_count = int64
+    ended = int64[:]
+    """Pairs that went out of it."""
+    ended_count = int64
+    exchanges = int64
+    tested = int64
+
+
+sorting_at = Sorting.at
+
+
+@inlined
+def has_room_for(pairs, sorting, more):
+    """Whether so many pairs may begin to overlap, or cease."""
+    return (
+        pairs.size + more <= pairs.n_keys
+        and sorting.began_count + more <= sorting.n_began
+        and sorting.ended_count + more <= sorting.n_ended
+    )
 
 
 @inner
-def sort_from(start, line, values, ids, rows, margin, pairs, began, ended, tallies):
-    """Sort a list from place ``start`` on, and note what the exchanges say.
+def note_exchange(end, passed, objects, pairs, sorting):
+    """An end moved before another one of another kind: the pair may begin to overlap, or it has ceased to."""
+    a, b = end >> 1, passed >> 1
+    if end & 1:
+        known = place_in(pairs, pair_key(objects.ids, a, b))
+        if known != ABSENT:
+            sorting.ended[sorting.ended_count] = pairs.keys[known]
+            sorting.ended_count += 1
+            delete(pairs, known)
+        return
+    sorting.tested += 1
+    if overlap(objects.rows, a, b, objects.margin):
+        key = pair_key(objects.ids, a, b)
+        if place_in(pairs, key) == ABSENT:
+            insert(pairs, key)
+            sorting.began[sorting.began_count] = key
+            sorting.began_count += 1
 
-    Stops before an end for which there may not be enough room, and returns its place, or the length of the list.
+
+@inner
+def sort_list(first, count, objects, pairs, sorting):
+    """Sort a list, whose ends stand from ``first`` on, and note what the exchanges say.
+
+    Stops before an end for which there may not be enough room; whether it came to the last one.
     """
-    keys, slots, size = pairs.keys, pairs.slots, pairs.size
-    for i in range(start, len(line)):
-        end, value = line[i], values[i]
+    ends, values = sorting.ends, sorting.values
+    for i in range(sorting.place, count):
+        end, value = ends[first + i], values[i]
         place = i
-        while place > 0 and precedes(end, value, line[place - 1], values[place - 1], margin):
+        while place > 0 and precedes(end, value, ends[first + place - 1], values[place - 1], objects.margin):
             place -= 1
         if place == i:
             continue
-        most = i - place
-        if size[0] + most > len(keys) or tallies[BEGAN] + most > len(began) or tallies[ENDED] + most > len(ended):
-            return i
+        if not has_room_for(pairs, sorting, i - place):
+            sorting.place = i
+            return False
         for k in range(i, place, -1):
-            passed = line[k - 1]
-            line[k], values[k] = passed, values[k - 1]
-            if end & 1 == passed & 1:
-                continue
-            a, b = end >> 1, passed >> 1
-            if end & 1:
-                known = place_in(keys, slots, pair_key(ids, a, b))
-                if known != ABSENT:
-                    ended[tallies[ENDED]] = keys[known]
-                    tallies[ENDED] += 1
-                    delete(pairs, known)
-            else:
-                tallies[TESTED] += 1
-                if overlap(rows, a, b, margin):
-                    key = pair_key(ids, a, b)
-                    if place_in(keys, slots, key) == ABSENT:
-                        insert(pairs, key)
-                        began[tallies[BEGAN]] = key
-                        tallies[BEGAN] += 1
-        line[place], values[place] = end, value
-        tallies[EXCHANGES] += most
-    return len(line)
+            passed = ends[first + k - 1]
+            ends[first + k], values[k] = passed, values[k - 1]
+            if end & 1 != passed & 1:
+                note_exchange(end, passed, objects, pairs, sorting)
+        ends[first + place], values[place] = end, value
+        sorting.exchanges += i - place
+    return True
 
 
 @kernel
-def sort_lists(ends, ids, rows, margin, pairs, lost):
+def sort_lists(objects, pairs, sorting):
     """Sort the lists for the boxes as they are now; take pairs out of the set and put others in.
 
-    ``lost`` are pairs of objects that were removed.  Returns the parts of the set, what went in and out, and the
-    numbers of exchanges and of tests.
+    Returns how many of them are sorted.  If not all three are, there was no room: called again, it goes on from there.
     """
-    for key in lost:
-        delete(pairs, place_in(pairs.keys, pairs.slots, key))
-    count = ends.shape[1]
-    values = np.empty(count)
-    began, ended = new_keys(count), new_keys(count)
-    tallies = np.zeros(4, dtype=np.int64)
-    for axis in range(3):
-        line = ends[axis]
+    objects, pairs, sorting = objects_at(objects), pairs_at(pairs), sorting_at(sorting)
+    count = sorting.n_ends // 3
+    while sorting.axis < 3:
+        first = sorting.axis * count
         for i in range(count):
-            values[i] = value_of(rows, axis, line[i])
-        start = sort_from(1, line, values, ids, rows, margin, pairs, began, ended, tallies)
-        while start < count:  # there was no room; no end makes more exchanges than there are ends
-            pairs = with_room_for_pairs(pairs, count)
-            began = longer_keys(began, tallies[BEGAN], count)
-            ended = longer_keys(ended, tallies[ENDED], count)
-            start = sort_from(start, line, values, ids, rows, margin, pairs, began, ended, tallies)
-    began, ended = first_keys(began, tallies[BEGAN]), first_keys(ended, tallies[ENDED])
-    return parts_of_pairs(pairs), began, ended, tallies[EXCHANGES], tallies[TESTED]
+            sorting.values[i] = value_of(objects.rows, sorting.axis, sorting.ends[first + i])
+        if not sort_list(first, count, objects, pairs, sorting):
+            break
+        sorting.axis += 1
+        sorting.place = 1
+    return sorting.axis
 
 
 @inner
-def merge_ends(one, other, rows, axis, margin, merged):
+def merge_ends(one, other, objects, axis, merged):
     """Two sorted lists of ends become one."""
+    rows, margin = objects.rows, objects.margin
     i, j = 0, 0
     while i < len(one) or j < len(other):
         if j == len(other):
@@ -179,12 +208,12 @@ def class_of(i, kept, fixed):
 
 
 @inner
-def count_candidates(line, kept, fixed):
+def count_candidates(line, kept, objects):
     """How many pairs of interest overlap along one axis."""
     total = 0
     open_count = np.zeros(4, dtype=np.int64)
     for end in line:
-        mine = class_of(end >> 1, kept, fixed)
+        mine = class_of(end >> 1, kept, objects.fixed)
         if end & 1:
             open_count[mine] -= 1
             continue
@@ -196,16 +225,16 @@ def count_candidates(line, kept, fixed):
 
 
 @inner
-def sweep(line, kept, ids, rows, fixed, margin, keys):
+def sweep(line, kept, objects, keys):
     """How many pairs with a new object overlap; the keys of the first ones, as many as there is room for."""
-    count = len(ids)
+    count = objects.n_ids
     found = 0
     open_objects = np.empty((4, count), dtype=np.int32)
     open_count = np.zeros(4, dtype=np.int64)
     place = integer_list(count)  # in the row of its class
     for end in line:
         i = end >> 1
-        mine = class_of(i, kept, fixed)
+        mine = class_of(i, kept, objects.fixed)
         if end & 1:
             open_count[mine] -= 1
             last = open_objects[mine, open_count[mine]]
@@ -217,9 +246,9 @@ def sweep(line, kept, ids, rows, fixed, margin, keys):
                 continue
             for k in range(open_count[other]):
                 j = open_objects[other, k]
-                if overlap(rows, i, j, margin):
+                if overlap(objects.rows, i, j, objects.margin):
                     if found < len(keys):
-                        keys[found] = pair_key(ids, i, j)
+                        keys[found] = pair_key(objects.ids, i, j)
                     found += 1
         place[i] = open_count[mine]
         open_objects[mine, place[i]] = i
@@ -228,32 +257,28 @@ def sweep(line, kept, ids, rows, fixed, margin, keys):
 
 
 @kernel
-def merge_new(ends, lows, highs, kept, ids, rows, fixed, margin, pairs):
+def merge_new(objects, sorting, ends, lows, highs, kept, merged):
     """Merge the sorted ends of new objects (those from ``kept`` on) into the lists, and find their pairs.
 
-    One sweep along the axis with the fewest candidates.  Returns the new lists, the parts of the set, what went in, the
-    number of tests.
+    One sweep along the axis with the fewest candidates.
     """
-    merged = np.empty((3, 2 * len(ids)), dtype=np.int32)
-    new = integer_list(2 * (len(ids) - kept))
+    objects, sorting = objects_at(objects), sorting_at(sorting)
+    count = objects.n_ids
+    new = integer_list(2 * (count - kept))
     best, fewest = 0, -1
     for axis in range(3):
-        merge_ends(lows[axis], highs[axis], rows, axis, margin, new)
-        merge_ends(ends[axis], new, rows, axis, margin, merged[axis])
-        candidates = count_candidates(merged[axis], kept, fixed)
+        merge_ends(lows[axis], highs[axis], objects, axis, new)
+        merge_ends(ends[axis], new, objects, axis, merged[axis])
+        candidates = count_candidates(merged[axis], kept, objects)
         if fewest < 0 or candidates < fewest:
             best, fewest = axis, candidates
-    began = new_keys(min(fewest, 8 * len(ids)))
-    found = sweep(merged[best], kept, ids, rows, fixed, margin, began)
+    sorting.tested += fewest
+    began = new_keys(min(fewest, 8 * count))
+    found = sweep(merged[best], kept, objects, began)
     if found > len(began):
         began = new_keys(found)
-        sweep(merged[best], kept, ids, rows, fixed, margin, began)
-    began = first_keys(began, found)
-    if pairs.size[0] + found > len(pairs.keys):
-        pairs = with_room_for_pairs(pairs, found)
-    for key in began:
-        insert(pairs, key)
-    return merged, parts_of_pairs(pairs), began, fewest
+        sweep(merged[best], kept, objects, began)
+    return first_keys(began, found)
 
 
 @dataclass(frozen=True)
@@ -269,19 +294,36 @@ class SweepAndPrune(BroadPhase):
 
     def _forget(self) -> None:
         self._ends: NDArray[np.int32] = np.empty((3, 0), dtype=np.int32)
-        self._pair_set: PairSet = empty_pair_set()
-        self._tested = 0
-        self._exchanges = 0
+        self._pair_set = empty_pair_set()
+        self._sorting = Sorting()
+        self._objects = Objects()
 
     def _advance(self, edit: Edit) -> PairChange:
         lost = self._remove_ends(edit) if edit.removed_some else np.empty(0, dtype=np.int64)
-        pairs, began, ended, self._exchanges, self._tested = sort_lists(
-            self._ends, self._ids, self._rows, self._margin, self._pair_set, lost
-        )
-        self._pair_set = PairSet(*pairs)
+        if self._objects.rows is not self._rows:
+            self._objects = Objects(ids=self._ids, rows=self._rows, fixed=self._fixed, margin=self._margin)
+        began, ended = self._sort()
         if edit.kept < len(self):
-            began = np.concatenate([began, self._merge_new(edit.kept)])
+            new = self._merge_new(edit.kept)
+            edit_pairs(self._pair_set, np.empty(0, dtype=np.int64), new)
+            began = np.concatenate([began, new])
         return change_by(edit.keys, began, np.concatenate([lost, ended]))
+
+    def _sort(self) -> tuple[Keys, Keys]:
+        """Pairs that began and ceased to overlap."""
+        sorting, count = self._sorting, self._ends.shape[1]
+        sorting.axis, sorting.place = 0, 1
+        sorting.began_count = sorting.ended_count = sorting.exchanges = sorting.tested = 0
+        if len(sorting.values) != count:
+            sorting.values = np.empty(count)
+            sorting.began, sorting.ended = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        sorting.ends = self._ends.reshape(-1)
+        while sort_lists(self._objects.address, self._pair_set.address, sorting.address) < 3:
+            # No end makes more exchanges than there are ends.
+            make_room_for_pairs(self._pair_set, count)
+            sorting.began = _longer(sorting.began[: sorting.began_count], count)
+            sorting.ended = _longer(sorting.ended[: sorting.ended_count], count)
+        return sorting.began[: sorting.began_count], sorting.ended[: sorting.ended_count]
 
     def _remove_ends(self, edit: Edit) -> Keys:
         """Take objects that were removed out of the lists; returns the pairs that went with them."""
@@ -289,18 +331,26 @@ class SweepAndPrune(BroadPhase):
         renamed = (2 * numbers + (self._ends & 1)).astype(np.int32)
         self._ends = renamed[numbers >= 0].reshape(3, -1)
         removed = edit.ids[edit.numbers < 0]
-        return edit.keys[np.isin(as_pairs(edit.keys), removed).any(axis=1)]
+        lost: Keys = edit.keys[np.isin(as_pairs(edit.keys), removed).any(axis=1)]
+        edit_pairs(self._pair_set, lost, np.empty(0, dtype=np.int64))
+        return lost
 
     def _merge_new(self, kept: int) -> Keys:
+        """Put new objects into the lists; returns their pairs."""
         order = kept + np.argsort(self._rows[kept:].T, axis=1, kind="stable").astype(np.int32)
         lows, highs = 2 * order[LOW : LOW + 3], 2 * order[HIGH : HIGH + 3] + 1
-        self._ends, pairs, began, tested = merge_new(
-            self._ends, lows, highs, kept, self._ids, self._rows, self._fixed, self._margin, self._pair_set
-        )
-        self._pair_set = PairSet(*pairs)
-        self._tested += tested
-        return began  # type: ignore[no-any-return]
+        merged = np.empty((3, 2 * len(self)), dtype=np.int32)
+        began: Keys = merge_new(self._objects.address, self._sorting.address, self._ends, lows, highs, kept, merged)
+        self._ends = merged
+        return began
 
     @property
     def statistics(self) -> SweepStatistics:
-        return SweepStatistics(int(self._tested), len(self._last.keys), int(self._exchanges))
+        return SweepStatistics(int(self._sorting.tested), len(self._last.keys), int(self._sorting.exchanges))
+
+
+def _longer(keys: Keys, more: int) -> Keys:
+    """The keys, and room for so many more, and for as many again."""
+    longer = np.empty(2 * (len(keys) + more), dtype=np.int64)
+    longer[: len(keys)] = keys
+    return longer

@@ -51,14 +51,16 @@ rounded up.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from impinge.bvh.relative_motion import FARTHEST, SCALE, between_origins, column, dot3, world_rounding
+from impinge.bvh.layout import AABB_CENTRE, AABB_HALF, OBB_AXES, OBB_CENTRE, OBB_HALF, SPHERE_CENTRE, SPHERE_RADIUS
+from impinge.bvh.relative_motion import FARTHEST, between_origins, column, dot3, world_rounding
 from impinge.geometry.triangles.distance import DISTANCE_ERROR
 from impinge.kernels.jit import inlined, inner
 from impinge.kernels.lanes import eight_lanes, larger, smaller
+from impinge.kernels.record import Record, float32
 
 _ULP32 = 2.0**-24
 
@@ -72,41 +74,36 @@ the pipes.
 # The square of a shorter length might underflow.
 _SHORTEST = 2.0**-500
 
-# Columns of a view in memory (there are VIEW_COLUMNS); the directions come first.
-_THEIRS = 9
-_SCALE = 18
-_KAPPA = 19
-_MARGIN = 20
-_CORNER_MARGIN = 21
 
+class View(Record):
+    """The frame n, t1, t2 as both bodies see it."""
 
-class View(NamedTuple):
-    """The frame n, t1, t2 as both bodies see it, float32."""
-
-    ours: Any
+    ours = float32[9]
     """The three directions in the local frame of the near body, one after the other."""
-    theirs: Any
+    theirs = float32[9]
     """Those in the local frame of the far body, times its unit in units of near."""
-    scale: Any
+    scale = float32
     """That unit."""
-    kappa: Any
-    margin: Any
-    corner_margin: Any
+    kappa = float32
+    margin = float32
+    corner_margin = float32
 
 
 @inner
-def _write_view(row, near_unit, far_unit, near_pose, far_pose, n, t, farthest, noise):
-    scale = far_unit / near_unit
+def _write_view(view, near, far, near_pose, far_pose, frame, farthest, noise):
+    """``frame`` is n and t1; no distance is larger than ``farthest``, nor rounding than ``noise``."""
+    n, t = frame
+    scale = far.unit / near.unit
     across = (n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0])
     directions = (n, t, across)
     for i in range(3):
         for k in range(3):
-            row[3 * i + k] = dot3(column(near_pose, k), directions[i])
-            row[_THEIRS + 3 * i + k] = scale * dot3(column(far_pose, k), directions[i])
-    row[_SCALE] = scale
-    row[_KAPPA] = near_unit / (2.0 * farthest) * (1.0 - 2.0**-20)
-    row[_MARGIN] = 64.0 * _ULP32 * (1.0 + scale) + noise / near_unit
-    row[_CORNER_MARGIN] = 16.0 * _ULP32 * (1.0 + scale) + noise / near_unit
+            view.ours[3 * i + k] = dot3(column(near_pose, k), directions[i])
+            view.theirs[3 * i + k] = scale * dot3(column(far_pose, k), directions[i])
+    view.scale = scale
+    view.kappa = near.unit / (2.0 * farthest) * (1.0 - 2.0**-20)
+    view.margin = 64.0 * _ULP32 * (1.0 + scale) + noise / near.unit
+    view.corner_margin = 16.0 * _ULP32 * (1.0 + scale) + noise / near.unit
 
 
 @inlined
@@ -120,11 +117,12 @@ def _across(n):
 
 
 @inner
-def write_views(views, motions, a, b, pose_a, pose_b):
-    """Row 0: near is a; row 1: near is b.  Return how far the origins are apart, or 0 where far view is not for them.
+def write_views(work, a, b):
+    """0: near is a; 1: near is b.  Return how far the origins are apart, or 0 where far view is not for them.
 
     The scale of motions is set too: beyond FARTHEST it is not.
     """
+    pose_a, pose_b = work.poses[0], work.poses[1]
     between = between_origins(a, b, pose_a, pose_b)
     length = math.sqrt(dot3(between, between))
     scale = b.unit / a.unit
@@ -138,33 +136,18 @@ def write_views(views, motions, a, b, pose_a, pose_b):
     # Points are at most sqrt(3) units from their origin.
     farthest = (length + 1.7321 * (a.unit + b.unit)) * (1.0 + 2.0**-20) + rounding
     noise = rounding + DISTANCE_ERROR * farthest
-    _write_view(views[0], a.unit, b.unit, pose_a, pose_b, n, t, farthest, noise)
-    _write_view(views[1], b.unit, a.unit, pose_b, pose_a, back, t, farthest, noise)
-    motions[0, SCALE] = scale
-    motions[1, SCALE] = a.unit / b.unit
+    _write_view(work.views[0], a, b, pose_a, pose_b, (n, t), farthest, noise)
+    _write_view(work.views[1], b, a, pose_b, pose_a, (back, t), farthest, noise)
+    work.motions[0].scale = scale
+    work.motions[1].scale = a.unit / b.unit
     return length
 
 
 @inlined
-def view_at(rows, side):
-    """The view in a row, as numbers."""
-    v = rows
-    return View(
-        (
-            v[side, 0], v[side, 1], v[side, 2],
-            v[side, 3], v[side, 4], v[side, 5],
-            v[side, 6], v[side, 7], v[side, 8],
-        ),
-        (
-            v[side, 9], v[side, 10], v[side, 11],
-            v[side, 12], v[side, 13], v[side, 14],
-            v[side, 15], v[side, 16], v[side, 17],
-        ),
-        v[side, _SCALE],
-        v[side, _KAPPA],
-        v[side, _MARGIN],
-        v[side, _CORNER_MARGIN],
-    )  # fmt: skip
+def near_directions(view):
+    """The three directions in the frame of the near body, as numbers for the formulas."""
+    m = view.ours
+    return (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
 
 
 @inlined
@@ -228,6 +211,10 @@ def _direction(numbers: Any, i: int) -> list[Any]:
     return [numbers[3 * i + k] for k in range(3)]
 
 
+def _three(rows: Any, first: int) -> list[Any]:
+    return [rows[first + k] for k in range(3)]
+
+
 def _dot(p: Any, q: Any) -> Any:
     return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
 
@@ -252,8 +239,8 @@ def oriented_boxes_in_view(rows: Any, numbers: Any) -> Any:
     extents = []
     for i in range(3):
         m = _direction(numbers, i)
-        radii = [abs(_dot(m, (rows[j], rows[3 + j], rows[6 + j]))) * rows[12 + j] for j in range(3)]
-        extents.append(_about(_dot(m, (rows[9], rows[10], rows[11])), radii[0] + radii[1] + radii[2]))
+        radii = [abs(_dot(m, [rows[OBB_AXES + 3 * k + j] for k in range(3)])) * rows[OBB_HALF + j] for j in range(3)]
+        extents.append(_about(_dot(m, _three(rows, OBB_CENTRE)), radii[0] + radii[1] + radii[2]))
     return _bound(extents, numbers)
 
 
@@ -262,15 +249,15 @@ def aligned_boxes_in_view(rows: Any, numbers: Any) -> Any:
     extents = []
     for i in range(3):
         m = _direction(numbers, i)
-        radius = _dot([abs(x) for x in m], (rows[3], rows[4], rows[5]))
-        extents.append(_about(_dot(m, (rows[0], rows[1], rows[2])), radius))
+        radius = _dot([abs(x) for x in m], _three(rows, AABB_HALF))
+        extents.append(_about(_dot(m, _three(rows, AABB_CENTRE)), radius))
     return _bound(extents, numbers)
 
 
 @eight_lanes
 def spheres_in_view(rows: Any, numbers: Any) -> Any:
-    centres = [_dot(_direction(numbers, i), (rows[0], rows[1], rows[2])) for i in range(3)]
-    return _bound([_about(centre, rows[3]) for centre in centres], numbers)
+    centres = [_dot(_direction(numbers, i), _three(rows, SPHERE_CENTRE)) for i in range(3)]
+    return _bound([_about(centre, rows[SPHERE_RADIUS]) for centre in centres], numbers)
 
 
 @eight_lanes
@@ -278,6 +265,6 @@ def triangles_in_view(rows: Any, numbers: Any) -> Any:
     extents = []
     for i in range(3):
         m = _direction(numbers, i)
-        x, y, z = (_dot(m, (rows[3 * j], rows[3 * j + 1], rows[3 * j + 2])) for j in range(3))
+        x, y, z = (_dot(m, _three(rows, 3 * j)) for j in range(3))
         extents.append((smaller(smaller(x, y), z), larger(larger(x, y), z)))
     return _bound(extents, numbers)

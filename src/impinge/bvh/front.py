@@ -25,27 +25,6 @@ import numpy as np
 
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.relative_motion import moved_at_most, world_rounding, write_placement
-from impinge.bvh.workspace import (
-    BOX_TESTS,
-    COHERENT,
-    FRONT,
-    FRONT_FULL,
-    FRONT_ROOM,
-    LAST_PAUSE,
-    MODE,
-    MOVED,
-    OPEN,
-    PAUSE,
-    PLAIN_TESTS,
-    POSE,
-    REACH,
-    RECORDED,
-    RESUMED,
-    SEEN,
-    SWEEP_END,
-    SWEPT,
-    TESTS_BEFORE,
-)
 from impinge.kernels.jit import inlined
 from impinge.kernels.lanes import lowest_bit
 
@@ -69,14 +48,11 @@ _SIDE = WIDTH
 _KIND = WIDTH + 1
 _ALL_SLOTS = 255
 
-NOW = 0
-BEFORE = 1
-
 NOWHERE = -1
 """The place of an entry that is not in the list yet."""
 
 # A bound is the square root of a float32 number which is too large by less than 2**-18 of itself, for volumes
-# (leaf_operations) and for triangles (triangle_filter), and may have been converted to units of a.
+# (leaves.distance_leaves) and for triangles (triangle_filter), and may have been converted to units of a.
 _CERTAIN = 1.0 - 2.0**-17
 
 # The sum that makes a key, and the one that it is compared with, are rounded once each.
@@ -102,43 +78,41 @@ _LONGEST_PAUSE = 64
 @inlined
 def take_pose(work, a, b):
     """Add to the way that the bodies have gone."""
-    if work.counters[COHERENT] == 0:
+    if not work.coherent:
         return
-    write_placement(work.placements[NOW], a, b, work.poses[0], work.poses[1])
-    if work.counters[SEEN] != 0:
+    write_placement(work.placement, a, b, work.poses[0], work.poses[1])
+    if work.has_last_pose:
         rounding = world_rounding(a, b, work.poses[0], work.poses[1])
-        step = moved_at_most(work.placements[NOW], work.placements[BEFORE], a, b, rounding)
-        work.numbers[MOVED] = (work.numbers[MOVED] + step) * (1.0 + 2.0**-50)  # rounded up
-    for i in range(12):
-        work.placements[BEFORE, i] = work.placements[NOW, i]
+        step = moved_at_most(work.placement, work.last_placement, a, b, rounding)
+        work.moved = (work.moved + step) * (1.0 + 2.0**-50)  # rounded up
+    work.last_placement = work.placement
 
 
 @inlined
 def choose_mode(work):
     """How to answer the next question."""
-    counters = work.counters
-    counters[MODE] = PLAIN
-    counters[TESTS_BEFORE] = counters[BOX_TESTS]
-    counters[SWEPT] = 0
-    counters[SWEEP_END] = 0
-    if counters[COHERENT] == 0:
+    work.mode = PLAIN
+    work.tests_before = work.box_tests
+    work.swept = 0
+    work.sweep_end = 0
+    if not work.coherent:
         return
-    if counters[FRONT] >= 0:
-        counters[MODE] = SWEEP
-        counters[SWEEP_END] = counters[FRONT]
-    elif counters[PAUSE] > 0:
-        counters[PAUSE] -= 1
-    elif counters[SEEN] != 0 and counters[FRONT_FULL] == 0:
-        counters[MODE] = RECORD
-        counters[FRONT] = 0
-        work.numbers[MOVED] = 0.0
-    counters[SEEN] = 1
+    if work.front_size >= 0:
+        work.mode = SWEEP
+        work.sweep_end = work.front_size
+    elif work.pause > 0:
+        work.pause -= 1
+    elif work.has_last_pose and not work.front_full:
+        work.mode = RECORD
+        work.front_size = 0
+        work.moved = 0.0
+    work.has_last_pose = True
 
 
 @inlined
 def must_grow(work):
     """Whether the front was given up because its buffer was full: a new query waits for TraversalWorkspace.begin."""
-    return work.counters[FRONT_FULL] != 0 and work.counters[RESUMED] == 0 and work.counters[POSE] == 0
+    return work.front_full and not work.resumed and work.pose == 0
 
 
 @inlined
@@ -147,25 +121,24 @@ def finish(work, question):
 
     What is left on the stack belongs to the front; and it is decided whether that pays.
     """
-    counters = work.counters
-    if counters[MODE] == PLAIN:
+    if work.mode == PLAIN:
         return
-    for place in range(counters[OPEN]):
+    for place in range(work.open_count):
         keep_pair(work, np.int64(work.refs[place, 0]), np.int64(work.refs[place, 1]), np.float32(0.0), 1.0)
-    counters[OPEN] = 0
-    taken = counters[BOX_TESTS] - counters[TESTS_BEFORE]
-    if counters[FRONT_FULL] != 0:
-        counters[FRONT] = -1
-    elif counters[MODE] == RECORD:
-        counters[RECORDED] = counters[FRONT]
-        counters[PLAIN_TESTS + question] = taken
-    elif counters[FRONT] > _LONGEST * counters[RECORDED] + _ALWAYS_ALLOWED:
-        counters[FRONT] = -1
-    elif _COST * taken + counters[SWEEP_END] // _ENTRIES > counters[PLAIN_TESTS + question] > 0:
-        counters[FRONT] = -1
-        counters[PAUSE] = counters[LAST_PAUSE] = min(max(2 * counters[LAST_PAUSE], _FIRST_PAUSE), _LONGEST_PAUSE)
-    elif 4 * taken < counters[PLAIN_TESTS + question]:
-        counters[LAST_PAUSE] = 0
+    work.open_count = 0
+    taken = work.box_tests - work.tests_before
+    if work.front_full:
+        work.front_size = -1
+    elif work.mode == RECORD:
+        work.recorded = work.front_size
+        work.plain_tests[question] = taken
+    elif work.front_size > _LONGEST * work.recorded + _ALWAYS_ALLOWED:
+        work.front_size = -1
+    elif _COST * taken + work.sweep_end // _ENTRIES > work.plain_tests[question] > 0:
+        work.front_size = -1
+        work.pause = work.last_pause = min(max(2 * work.last_pause, _FIRST_PAUSE), _LONGEST_PAUSE)
+    elif 4 * taken < work.plain_tests[question]:
+        work.last_pause = 0
 
 
 # ------------------------------------------------------------------- entries
@@ -175,15 +148,15 @@ def finish(work, question):
 def _write(work, entry, first, second, code, bound, unit):
     """Write an entry, or add it to the list; ``bound`` is a squared distance in these units."""
     if entry == NOWHERE:
-        entry = work.counters[FRONT]
-        if entry >= work.sizes[FRONT_ROOM]:
-            work.counters[FRONT_FULL] = 1
+        entry = work.front_size
+        if entry >= work.n_front_refs:
+            work.front_full = True
             return
-        work.counters[FRONT] = entry + 1
+        work.front_size = entry + 1
     work.front_refs[entry, 0] = first
     work.front_refs[entry, 1] = second
     work.front_refs[entry, 2] = code
-    work.front_keys[entry] = (work.numbers[MOVED] + np.sqrt(np.float64(bound)) * unit * _CERTAIN) * _ROUNDED
+    work.front_keys[entry] = (work.moved + np.sqrt(np.float64(bound)) * unit * _CERTAIN) * _ROUNDED
 
 
 @inlined
@@ -221,12 +194,12 @@ def keep_pair(work, ref_a, ref_b, bound, unit):
 @inlined
 def next_entry(work):
     """The next entry whose bound is in reach by now, or NOWHERE."""
-    limit = work.numbers[MOVED] + work.numbers[REACH]
-    entry = work.counters[SWEPT]
-    end = work.counters[SWEEP_END]
+    limit = work.moved + work.reach
+    entry = work.swept
+    end = work.sweep_end
     while entry < end and work.front_keys[entry] > limit:
         entry += 1
-    work.counters[SWEPT] = entry + 1
+    work.swept = entry + 1
     return entry if entry < end else NOWHERE
 
 
@@ -254,4 +227,4 @@ def read_entry(work, entry):
 @inlined
 def roots_are_apart(work):
     """Whether a front says that not even the roots meet: they are compared first, in its first entry."""
-    return work.counters[FRONT] > 0 and work.front_refs[0, 0] == 0 and work.front_refs[0, 2] == 1 | OPENED << _KIND
+    return work.front_size > 0 and work.front_refs[0, 0] == 0 and work.front_refs[0, 2] == 1 | OPENED << _KIND

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.workspace import HEAP, HEAP_LEFT, OPEN
 from impinge.kernels.jit import inlined
 from impinge.kernels.lanes import lowest_bit
 
@@ -24,11 +23,11 @@ def start(work, best_first):
     work.refs[0, 0] = ABOVE_ROOT
     work.refs[0, 1] = 0
     work.bounds[0] = np.float32(-np.inf)
-    work.counters[OPEN] = 1
+    work.open_count = 1
     for k in range(WIDTH):
         work.lanes[k] = np.float32(0.0)  # volumes that are only asked whether they meet leave no bounds there
-    work.counters[HEAP] = 0
-    work.counters[HEAP_LEFT] = best_first
+    work.heap = 0
+    work.heap_left = best_first
 
 
 @inlined

@@ -18,40 +18,13 @@ from impinge.bvh.front import (
     roots_are_apart,
     take_pose,
 )
-from impinge.bvh.leaf_operations import (
-    AllContacts,
-    FirstContact,
-    Nearest,
-    Within,
-    keep_if_nearer,
-    posed_triangle,
-    set_reach,
-)
+from impinge.bvh.leaves.contact_leaves import AllContacts, FirstContact
+from impinge.bvh.leaves.distance_leaves import Nearest, Within, keep_if_nearer, set_reach
+from impinge.bvh.leaves.posed_triangles import posed_triangle
 from impinge.bvh.open_pairs import start
 from impinge.bvh.relative_motion import surely_farther_apart, write_motions
 from impinge.bvh.traverse import traverse
-from impinge.bvh.workspace import (
-    ASKED,
-    BEST,
-    BEST_FIRST,
-    BOX_TESTS,
-    BUDGET,
-    CLEARANCE,
-    COHERENT,
-    FACE_A,
-    FACE_B,
-    FIRST,
-    HEAP,
-    HEAP_LEFT,
-    MODE,
-    OPEN,
-    ORIGINS_APART,
-    POINTS,
-    POSE,
-    RESUMED,
-    TESTS_BEFORE,
-    WITNESS,
-)
+from impinge.bvh.workspace import BEST_FIRST
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.geometry.triangles.intersection import DISJOINT, contact_kind
 from impinge.kernels.jit import inlined
@@ -60,8 +33,8 @@ from impinge.kernels.jit import inlined
 @inlined
 def _place(a, b, i, work):
     """Put the bodies into the poses i that are asked about; return whether these are rigid."""
-    pose_a = work.asked_a[i]
-    pose_b = work.asked_b[i]
+    pose_a = work.poses_a[i]
+    pose_b = work.poses_b[i]
     if not (pose_is_rigid(pose_a) and pose_is_rigid(pose_b)):
         return False
     for row in range(4):
@@ -69,7 +42,7 @@ def _place(a, b, i, work):
             work.poses[0, row, j] = pose_a[row, j]
             work.poses[1, row, j] = pose_b[row, j]
     write_motions(work.motions, a, b, work.poses[0], work.poses[1])
-    work.numbers[ORIGINS_APART] = 0.0
+    work.origins_apart = 0.0
     take_pose(work, a, b)
     return True
 
@@ -77,14 +50,13 @@ def _place(a, b, i, work):
 @inlined
 def _choose_view(a, b, work):
     """How to answer a question about distances: in far view, which has no use for a front, or not."""
-    origins_apart = write_views(work.views, work.motions, a, b, work.poses[0], work.poses[1])
-    work.numbers[ORIGINS_APART] = origins_apart
-    if origins_apart == 0.0:
+    work.origins_apart = write_views(work, a, b)
+    if work.origins_apart == 0.0:
         choose_mode(work)
         return
     # A front stays as it is: how far the bodies have moved since is known in every pose.
-    work.counters[MODE] = PLAIN
-    work.counters[TESTS_BEFORE] = work.counters[BOX_TESTS]
+    work.mode = PLAIN
+    work.tests_before = work.box_tests
 
 
 @inlined
@@ -97,10 +69,10 @@ def _prepare(a, b, reach, best_first, work):
 @inlined
 def _start_search(work, best_first):
     """From the roots, or along the front."""
-    if work.counters[MODE] == SWEEP:
-        work.counters[OPEN] = 0
-        work.counters[HEAP] = 0
-        work.counters[HEAP_LEFT] = 0
+    if work.mode == SWEEP:
+        work.open_count = 0
+        work.heap = 0
+        work.heap_left = 0
     else:
         start(work, best_first)
 
@@ -108,40 +80,39 @@ def _start_search(work, best_first):
 @inlined
 def _first_pose(work):
     """The pose to begin with: the first that is asked about, or the one where the last call has stopped."""
-    return work.counters[POSE] if work.counters[RESUMED] != 0 else work.sizes[FIRST]
+    return work.pose if work.resumed else work.first_pose
 
 
 @inlined
 def out_of_budget(work, answered, i):
     """Whether the traversal for pose i stopped before it was done; called again the kernel goes on there."""
-    stopped = not answered and work.counters[OPEN] > 0 and work.counters[BOX_TESTS] >= work.counters[BUDGET]
-    work.counters[RESUMED] = stopped
+    stopped = not answered and work.open_count > 0 and work.box_tests >= work.budget
+    work.resumed = stopped
     if stopped:
-        work.counters[POSE] = i
+        work.pose = i
     return stopped
 
 
 @inlined
 def _witness_meets(a, b, work):
     """Whether the pair that met before still does."""
-    if work.counters[WITNESS] == 0:
+    if not work.witness.meets:
         return False
-    triangle_a = posed_triangle(work.poses, 0, a, work.counters[FACE_A])
-    triangle_b = posed_triangle(work.poses, 1, b, work.counters[FACE_B])
+    triangle_a = posed_triangle(work.poses, 0, a, work.witness.places[0])
+    triangle_b = posed_triangle(work.poses, 1, b, work.witness.places[1])
     return contact_kind(triangle_a, triangle_b) != DISJOINT
 
 
 @inlined
 def collide_all(a, b, work):
     """APART, MEETING or FAR_APART for each pose; return the last, or NOT_RIGID, NO_ROOM or UNFINISHED."""
-    counters = work.counters
     if must_grow(work):
         return NO_ROOM
-    if counters[COHERENT] == 0:
-        counters[WITNESS] = 0  # it belongs to other bodies
+    if not work.coherent:
+        work.witness.meets = False  # it belongs to other bodies
     answer = APART
-    for i in range(_first_pose(work), work.sizes[ASKED]):
-        if counters[RESUMED] == 0:
+    for i in range(_first_pose(work), work.end_pose):
+        if not work.resumed:
             if not _place(a, b, i, work):
                 return NOT_RIGID
             if surely_farther_apart(a, b, work.poses[0], work.poses[1], 0.0):
@@ -151,14 +122,14 @@ def collide_all(a, b, work):
                 work.answers[i] = answer = MEETING
                 continue
             choose_mode(work)
-            _prepare(a, b, 0.0, 0 if counters[MODE] != PLAIN else BEST_FIRST, work)
+            _prepare(a, b, 0.0, 0 if work.mode != PLAIN else BEST_FIRST, work)
         meeting = traverse(FirstContact(work.poses), a, b, work)
         if out_of_budget(work, meeting, i):
             return UNFINISHED
-        alone = counters[BOX_TESTS] == counters[TESTS_BEFORE] + 1
-        far = alone if counters[MODE] == PLAIN else roots_are_apart(work)
+        alone = work.box_tests == work.tests_before + 1
+        far = alone if work.mode == PLAIN else roots_are_apart(work)
         finish(work, CONTACTS)
-        counters[WITNESS] = meeting
+        work.witness.meets = meeting
         answer = MEETING if meeting else FAR_APART if far else APART
         work.answers[i] = answer
     return answer
@@ -170,12 +141,11 @@ def find_contacts(a, b, work):
 
     Called again it goes on where it stopped.
     """
-    counters = work.counters
     if must_grow(work):
         return NO_ROOM
-    while counters[POSE] < work.sizes[ASKED]:
-        i = counters[POSE]
-        if counters[RESUMED] == 0:
+    while work.pose < work.end_pose:
+        i = work.pose
+        if not work.resumed:
             if not _place(a, b, i, work):
                 return NOT_RIGID
             choose_mode(work)
@@ -184,20 +154,20 @@ def find_contacts(a, b, work):
         if out_of_budget(work, full, i):
             return UNFINISHED
         if full:
-            counters[RESUMED] = 1
+            work.resumed = True
             return i
         finish(work, CONTACTS)
-        counters[RESUMED] = 0
-        counters[POSE] += 1
-    return counters[POSE]
+        work.resumed = False
+        work.pose += 1
+    return work.pose
 
 
 @inlined
 def _begin_with_witness(a, b, work):
     """Start from the distance of the last nearest pair of triangles, or of any; return whether it meets."""
-    place_a = work.counters[FACE_A]
-    place_b = work.counters[FACE_B]
-    work.numbers[BEST] = np.inf
+    place_a = work.witness.places[0]
+    place_b = work.witness.places[1]
+    work.best = np.inf
     triangle_a = posed_triangle(work.poses, 0, a, place_a)
     triangle_b = posed_triangle(work.poses, 1, b, place_b)
     return keep_if_nearer(a, b, triangle_a, triangle_b, place_a, place_b, 0, work)
@@ -206,16 +176,14 @@ def _begin_with_witness(a, b, work):
 @inlined
 def find_nearest(a, b, work):
     """Distances, points that have them, and faces; return 0, or NOT_RIGID, NO_ROOM or UNFINISHED."""
-    counters = work.counters
-    numbers = work.numbers
     if must_grow(work):
         return NO_ROOM
-    for i in range(_first_pose(work), work.sizes[ASKED]):
+    for i in range(_first_pose(work), work.end_pose):
         meeting = False
-        if counters[RESUMED] == 0:
-            if counters[COHERENT] == 0:
-                counters[FACE_A] = 0
-                counters[FACE_B] = 0
+        if not work.resumed:
+            if not work.coherent:
+                work.witness.places[0] = 0
+                work.witness.places[1] = 0
             if not _place(a, b, i, work):
                 return NOT_RIGID
             _choose_view(a, b, work)
@@ -226,12 +194,12 @@ def find_nearest(a, b, work):
             if out_of_budget(work, meeting, i):
                 return UNFINISHED
         finish(work, DISTANCES)
-        counters[WITNESS] = meeting
-        work.values[i] = numbers[BEST]
-        work.faces[2 * i] = a.order[counters[FACE_A]]
-        work.faces[2 * i + 1] = b.order[counters[FACE_B]]
+        work.witness.meets = meeting
+        work.values[i] = work.best
+        work.faces[i, 0] = a.order[work.witness.places[0]]
+        work.faces[i, 1] = b.order[work.witness.places[1]]
         for k in range(6):
-            work.points[6 * i + k] = numbers[POINTS + k]
+            work.points[i, k] = work.nearest_points[k]
     return 0
 
 
@@ -242,11 +210,11 @@ def find_closer(a, b, work):
     Return the last, or NOT_RIGID, NO_ROOM or UNFINISHED.
     """
     closer = False
-    clearance = work.numbers[CLEARANCE]
+    clearance = work.clearance
     if must_grow(work):
         return NO_ROOM
-    for i in range(_first_pose(work), work.sizes[ASKED]):
-        if work.counters[RESUMED] == 0:
+    for i in range(_first_pose(work), work.end_pose):
+        if not work.resumed:
             if not _place(a, b, i, work):
                 return NOT_RIGID
             if surely_farther_apart(a, b, work.poses[0], work.poses[1], clearance):
@@ -268,11 +236,10 @@ def visit_all(leaf, a, b, work):
 
     Return the number of poses done, or NOT_RIGID or UNFINISHED.  Called again it goes on where it stopped.
     """
-    counters = work.counters
-    clearance = work.numbers[CLEARANCE]
-    while counters[POSE] < work.sizes[ASKED]:
-        i = counters[POSE]
-        if counters[RESUMED] == 0:
+    clearance = work.clearance
+    while work.pose < work.end_pose:
+        i = work.pose
+        if not work.resumed:
             if not _place(a, b, i, work):
                 return NOT_RIGID
             _choose_view(a, b, work)
@@ -281,7 +248,7 @@ def visit_all(leaf, a, b, work):
         if out_of_budget(work, full, i):
             return UNFINISHED
         if full:
-            counters[RESUMED] = 1
+            work.resumed = True
             return i
-        counters[POSE] += 1
-    return counters[POSE]
+        work.pose += 1
+    return work.pose

@@ -26,12 +26,12 @@ The margin for corners of triangles is what triangle_filter asks for: 32 u times
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from impinge.geometry.posing import posed_point
 from impinge.kernels.jit import inlined
+from impinge.kernels.record import Record, float32, float64
 
 _ULP32 = 2.0**-24
 _WORLD_ROUNDING = 2.0**-48
@@ -41,16 +41,23 @@ _WORLD_ROUNDING = 2.0**-48
 FARTHEST = 2.0**30
 
 
-class Motion(NamedTuple):
-    """A far body in the local frame of a near one, float32."""
+class Motion(Record):
+    """A far body in the local frame of a near one."""
 
-    rotation: Any
-    translation: Any
-    scale: Any
-    margin: Any
+    rotation = float32[9]
+    translation = float32[3]
+    scale = float32
+    margin = float32
     """Added to the volumes that are compared."""
-    corner_margin: Any
+    corner_margin = float32
     """For the filters of triangles."""
+
+
+class Placement(Record):
+    """b seen from a in world units."""
+
+    rotation = float64[9]
+    translation = float64[3]
 
 
 @inlined
@@ -79,14 +86,8 @@ def _size_of_coordinates(body, pose):
     return 1.75 * (largest(body.origin) + body.unit) + largest(column(pose, 3))
 
 
-# Columns of a motion in memory: rotation, translation, scale, margin, margin of corners.
-SCALE = 12
-MOTION_COLUMNS = 15
-VIEW_COLUMNS = 22  # of a row of far_view
-
-
 @inlined
-def _write_motion(row, near, far, near_pose, far_pose, between, rounding):
+def _write_motion(motion, near, far, near_pose, far_pose, between, rounding):
     """``between`` is the vector from the posed origin of the near body to that of the far one."""
     scale = far.unit / near.unit
     length_squared = 0.0
@@ -94,23 +95,25 @@ def _write_motion(row, near, far, near_pose, far_pose, between, rounding):
     for i in range(3):
         axis = column(near_pose, i)
         for j in range(3):
-            row[3 * i + j] = dot3(axis, column(far_pose, j))
+            motion.rotation[3 * i + j] = dot3(axis, column(far_pose, j))
         t = dot3(axis, between) / near.unit
-        row[9 + i] = t
+        motion.translation[i] = t
         farthest = max(farthest, abs(t))
         length_squared += t * t
     if scale < FARTHEST and scale * FARTHEST > 1.0 and farthest < FARTHEST:
         noise = rounding / near.unit
         length = math.sqrt(length_squared)
-        row[12] = scale
-        row[13] = _ULP32 * (31.0 * scale + 2.0 * length + 2.0) + noise
-        row[14] = 64.0 * _ULP32 * (3.5 * (1.0 + scale) + length) + 4.0 * noise
+        motion.scale = scale
+        motion.margin = _ULP32 * (31.0 * scale + 2.0 * length + 2.0) + noise
+        motion.corner_margin = 64.0 * _ULP32 * (3.5 * (1.0 + scale) + length) + 4.0 * noise
     else:
-        for i in range(12):
-            row[i] = 0.0
-        row[12] = 1.0
-        row[13] = np.inf
-        row[14] = np.inf
+        for i in range(9):
+            motion.rotation[i] = 0.0
+        for i in range(3):
+            motion.translation[i] = 0.0
+        motion.scale = 1.0
+        motion.margin = np.inf
+        motion.corner_margin = np.inf
 
 
 @inlined
@@ -139,18 +142,18 @@ def surely_farther_apart(a, b, pose_a, pose_b, reach):
 
 
 @inlined
-def write_placement(row, a, b, pose_a, pose_b):
+def write_placement(placement, a, b, pose_a, pose_b):
     """b seen from a, in float64 and world units: rotation, then translation."""
     between = between_origins(a, b, pose_a, pose_b)
     for i in range(3):
         axis = column(pose_a, i)
         for j in range(3):
-            row[3 * i + j] = dot3(axis, column(pose_b, j))
-        row[9 + i] = dot3(axis, between)
+            placement.rotation[3 * i + j] = dot3(axis, column(pose_b, j))
+        placement.translation[i] = dot3(axis, between)
 
 
 @inlined
-def moved_at_most(row, other, a, b, rounding):
+def moved_at_most(now, before, a, b, rounding):
     """How far any vertex of b can have moved, seen from a, between two placements.
 
     A vertex is at most sqrt(3) units from the origin of its local frame, and a matrix stretches by no more than
@@ -159,8 +162,10 @@ def moved_at_most(row, other, a, b, rounding):
     """
     turned = 0.0
     for i in range(9):
-        turned += (row[i] - other[i]) * (row[i] - other[i])
-    shift = (row[9] - other[9], row[10] - other[10], row[11] - other[11])
+        turn = now.rotation[i] - before.rotation[i]
+        turned += turn * turn
+    t, u = now.translation, before.translation
+    shift = (t[0] - u[0], t[1] - u[1], t[2] - u[2])
     size = largest(shift)
     shifted = 0.0
     if size > 0.0:  # relative to its size, since squares of tiny shifts underflow
@@ -171,30 +176,13 @@ def moved_at_most(row, other, a, b, rounding):
 
 
 @inlined
-def write_motions(rows, a, b, pose_a, pose_b):
-    """Row 0: b seen from a; row 1: a seen from b."""
+def write_motions(motions, a, b, pose_a, pose_b):
+    """0: b seen from a; 1: a seen from b."""
     rounding = world_rounding(a, b, pose_a, pose_b)
     forth = between_origins(a, b, pose_a, pose_b)
     back = (-forth[0], -forth[1], -forth[2])
-    _write_motion(rows[0], a, b, pose_a, pose_b, forth, rounding)
-    _write_motion(rows[1], b, a, pose_b, pose_a, back, rounding)
-
-
-@inlined
-def motion_at(rows, side):
-    """The motion in a row, as numbers."""
-    m = rows
-    return Motion(
-        (
-            m[side, 0], m[side, 1], m[side, 2],
-            m[side, 3], m[side, 4], m[side, 5],
-            m[side, 6], m[side, 7], m[side, 8],
-        ),
-        (m[side, 9], m[side, 10], m[side, 11]),
-        m[side, 12],
-        m[side, 13],
-        m[side, 14],
-    )  # fmt: skip
+    _write_motion(motions[0], a, b, pose_a, pose_b, forth, rounding)
+    _write_motion(motions[1], b, a, pose_b, pose_a, back, rounding)
 
 
 @inlined

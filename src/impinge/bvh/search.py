@@ -152,7 +152,7 @@ class TreeSearch:
             found.setdefault(first, []).append(keys[:room])
             room -= min(len(keys), room)
             if room == 0:
-                work.first_pose()  # what is left open is not wanted
+                work.rewind()  # what is left open is not wanted
                 break
         pairs = [sorted_contacts(self._a, self._b, first, np.concatenate(keys)) for first, keys in found.items()]
         self._tell(work, sum(map(len, pairs)))
@@ -174,7 +174,7 @@ class TreeSearch:
         ask = self._kernel("contacts", work)
         step = min(len(poses_a), poses_at_once(self._a.triangles, self._b.triangles)) or 1
         for first in range(0, len(poses_a), step):
-            work.first_pose()
+            work.rewind()
             work.ask(poses_a[first : first + step], poses_b[first : first + step], Results())
             for part in in_parts(min(step, len(poses_a) - first), _FIRST_POSES):
                 work.ask_part(part.start, part.stop)
@@ -198,7 +198,7 @@ class TreeSearch:
     def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> NDArray[np.bool_]:
         """Whether the surfaces come within the clearance, for each pose."""
         work = self._workspace()
-        work.set_clearance(clearance)
+        work.clearance = clearance
         answers = np.empty(len(poses_a), dtype=np.bool_)
         self._ask("closer_than", work, poses_a, poses_b, Results(answers))
         self._tell(work, int(np.count_nonzero(answers)))

@@ -19,14 +19,14 @@ again.
 Calls through @generic
 ----------------------
 ``traverse`` knows neither volumes nor leaf operations.  It calls functions marked ``@generic``, of which the compiler
-takes the version for the NamedTuple class of the first argument; ``@name.of(Class)`` registers one.
+takes the version for the class, a record or NamedTuple, of the first argument; ``@name.of(Class)`` registers one.
 
 ==================  ==================  ============================================================================
 generic function    called by           versions, each registered in
 ==================  ==================  ============================================================================
-``candidates``      ``_compare``        ``leaf_operations`` (FirstContact, AllContacts, Nearest, Within),
-``visit``           ``open_pair``       ``own_leaf`` (a function of the user's), ``pieces.pieces_kernels``
-                                        (PieceQuestion)
+``candidates``      ``_compare``        ``leaves.contact_leaves`` (FirstContact, AllContacts),
+``visit``           ``open_pair``       ``leaves.distance_leaves`` (Nearest, Within), ``leaves.own_leaf`` (a function of
+                                        the user's), ``pieces.pieces_kernels`` (PieceQuestion)
 ``size_of``         ``_opens_a``        ``volumes.protocol`` (OBBBody, AABBBody, SphereBody),
                                         ``pieces.pieces_kernels`` (PiecesBody)
 ``carried``, ...    versions of         ``volumes.protocol``, which lists all eight functions of a volume
@@ -56,9 +56,7 @@ from impinge.bvh.front import (
     strike,
 )
 from impinge.bvh.open_pairs import ABOVE_ROOT, pop_heap, push_children, put
-from impinge.bvh.relative_motion import SCALE, motion_at
 from impinge.bvh.volumes.protocol import size_of
-from impinge.bvh.workspace import BOX_TESTS, BUDGET, HEAP, HEAP_LEFT, MODE, OPEN
 from impinge.kernels.jit import generic, inlined
 from impinge.kernels.lanes import count_bits
 
@@ -67,16 +65,16 @@ USED = 8
 
 
 @generic
-def candidates(leaf, near, far, node, far_ref, motion, side, work):
-    """The children (bits) that must be compared with a far volume; lower bounds, as on the stack, go to work.lanes."""
+def candidates(leaf, near, far, node, far_ref, side, work):
+    """The children (bits) that must be compared with a far volume; lower bounds, as on the stack, go to work.lanes.
+
+    ``side`` is 0 where near is a, 1 where near is b; ``work.motions[side]`` carries far into the frame of near.
+    """
 
 
 @generic
-def visit(leaf, near, far, node, slots, far_ref, motion, side, work):
-    """Compare triangles (bits of a node) of near with one of far; return whether the question is answered.
-
-    ``side`` is 0 where near is a, 1 where near is b.
-    """
+def visit(leaf, near, far, node, slots, far_ref, side, work):
+    """Compare triangles (bits of a node) of near with one of far; return whether the question is answered."""
 
 
 class Opening(NamedTuple):
@@ -103,9 +101,9 @@ def traverse(leaf, a, b, work):
     There is one place each where volumes are opened and where triangles are visited, for both bodies and for pairs
     from the front and from the stack: the code there is large.
     """
-    recording = work.counters[MODE] != PLAIN
-    height = work.counters[OPEN]  # in a register: through memory every push would wait for the last
-    heap = work.counters[HEAP]
+    recording = work.mode != PLAIN
+    height = work.open_count  # in a register: through memory every push would wait for the last
+    heap = work.heap
     answered = False
     while not answered:
         found, opening, height, heap = next_pair(a, b, work, recording, height, heap)
@@ -115,9 +113,9 @@ def traverse(leaf, a, b, work):
             near, far = a, b
         else:
             near, far = b, a
-        answered, height, heap = open_pair(leaf, near, far, opening, work, recording, a.unit, height, heap)
-    work.counters[OPEN] = height
-    work.counters[HEAP] = heap
+        answered, height, heap = open_pair(leaf, near, far, opening, work, recording, height, heap)
+    work.open_count = height
+    work.heap = heap
     return answered
 
 
@@ -130,13 +128,12 @@ def next_pair(a, b, work, recording, height, heap):
 
     Return whether there is one (and budget for it), what is to be opened, and the new heights of stack and heap.
     """
-    counters = work.counters
     found = False
     node, bits, far_ref, side = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     entry, kind, best_first = np.int64(NOWHERE), np.int64(PAIR), False
     while not found:
         if height > 0:
-            if counters[BOX_TESTS] >= counters[BUDGET]:
+            if work.box_tests >= work.budget:
                 break
             height -= 1
             if height < heap:
@@ -144,17 +141,17 @@ def next_pair(a, b, work, recording, height, heap):
                 heap = height
             ref_a = np.int64(work.refs[height, 0])
             ref_b = np.int64(work.refs[height, 1])
-            if work.bounds[height] > work.reach[0]:
+            if work.bounds[height] > work.local_reach[0]:
                 if recording:
                     keep_pair(work, ref_a, ref_b, work.bounds[height], a.unit)
                 continue
-            if _opens_a(a, b, ref_a, ref_b, work.motions[0, SCALE]):
+            if _opens_a(a, b, ref_a, ref_b, work.motions[0].scale):
                 near, near_ref, far_ref, side = a, ref_a, ref_b, np.int64(0)
             else:
                 near, near_ref, far_ref, side = b, ref_b, ref_a, np.int64(1)
             node = np.int64(near.child[near_ref]) if near_ref != ABOVE_ROOT else np.int64(0)
             bits = np.int64(near.slots[node]) >> USED
-            best_first = height == heap and counters[HEAP_LEFT] > 0
+            best_first = height == heap and work.heap_left > 0
             found = True
         elif recording:
             place = next_entry(work)
@@ -185,28 +182,29 @@ def _opens_a(a, b, ref_a, ref_b, scale):
 
 
 @inlined
-def open_pair(leaf, near, far, opening, work, recording, unit, height, heap):
+def open_pair(leaf, near, far, opening, work, recording, height, heap):
     """Compare the children of the near volume with the far one; push the volumes, visit the triangles among them.
 
-    ``unit`` is that of a.  Return whether the question is answered, and the new heights of stack and heap.
+    Return whether the question is answered, and the new heights of stack and heap.
     """
     node, far_ref, side, entry = opening.node, opening.far_ref, opening.side, opening.entry
     triangles = opening.bits
     if opening.kind != TRIANGLES:
         found = _compare(leaf, near, far, node, far_ref, opening.bits, side, work)
         if recording:
-            keep_children(work, entry, node, far_ref, opening.bits & ~found, side, unit)
+            unit_of_a = near.unit if side == 0 else far.unit
+            keep_children(work, entry, node, far_ref, opening.bits & ~found, side, unit_of_a)
             entry = np.int64(NOWHERE)
         triangles = np.int64(0)
         if far.child[far_ref] < 0:
             triangles = found & np.int64(near.slots[node])
         height = push_children(work, node, far_ref, found & ~triangles, side, height, opening.best_first)
         if opening.best_first:
-            work.counters[HEAP_LEFT] -= 1
+            work.heap_left -= 1
             heap = height
     answered = False
     if triangles != 0:
-        answered = visit(leaf, near, far, node, triangles, far_ref, motion_at(work.motions, side), side, work)
+        answered = visit(leaf, near, far, node, triangles, far_ref, side, work)
         if recording:
             keep_triangles(work, entry, node, far_ref, triangles, side, near.unit)
     return answered, height, heap
@@ -215,6 +213,5 @@ def open_pair(leaf, near, far, opening, work, recording, unit, height, heap):
 @inlined
 def _compare(leaf, near, far, node, far_ref, asked, side, work):
     """Compare children (bits) of a node with a volume of far; return those that may be of interest."""
-    motion = motion_at(work.motions, side)
-    work.counters[BOX_TESTS] += count_bits(asked)
-    return candidates(leaf, near, far, node, far_ref, motion, side, work) & asked
+    work.box_tests += count_bits(asked)
+    return candidates(leaf, near, far, node, far_ref, side, work) & asked

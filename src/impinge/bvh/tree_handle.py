@@ -1,161 +1,88 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs
-"""Bounding volume hierarchies as kernels read them: the handle of a tree, and the records behind its address.
-
-A kernel call costs 0.1 us for every array it is given, so a tree travels as the address of a
-header with the addresses of its arrays, which the tree keeps alive.
-"""
+"""Bounding volume hierarchies as kernels read them: the record of a tree, and its handle in Python."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numba.core import config
-
-from impinge.bvh.layout import WIDTH
+from impinge.bvh.layout import AABB_ROWS, OBB_ROWS, SPHERE_ROWS, WIDTH, AABBNode, OBBNode, SphereNode
 from impinge.bvh.workspace import BEST_FIRST
-from impinge.kernels.jit import inlined
-from impinge.kernels.memory import address_of, table
+from impinge.kernels.record import Record, float32, float64, int32, int64, records
 
 if TYPE_CHECKING:
     from impinge.bvh.tree import Tree
 
-# The columns of a body; the classes differ only in the kind of volume, by which generic functions are chosen.
+
+class Body(Record, constant=True):
+    """What all trees have; ``bvh.tree`` describes the arrays.
+
+    The classes below differ in their volumes, by which generic functions are chosen.
+    """
+
+    child = int32[:]
+    slots = int32[:]
+    corners = float32[:, 9, WIDTH]
+    triangles = float64[:, 3, 3]
+    order = int32[:]
+    size = int64
+    """How many triangles there are."""
+    depth = int64
+    origin = float64[3]
+    unit = float64
 
 
-class OBBBody(NamedTuple):
+class OBBBody(Body):
     """A tree of oriented boxes."""
 
-    rows: Any
-    child: Any
-    slots: Any
-    corners: Any
-    triangles: Any
-    order: Any
-    size: int
-    origin: Any
-    unit: float
+    rows = float32[:, OBB_ROWS, WIDTH]
+    nodes = records(OBBNode)[:]
+    """The same."""
 
 
-class AABBBody(NamedTuple):
+class AABBBody(Body):
     """A tree of axis-aligned boxes."""
 
-    rows: Any
-    child: Any
-    slots: Any
-    corners: Any
-    triangles: Any
-    order: Any
-    size: int
-    origin: Any
-    unit: float
+    rows = float32[:, AABB_ROWS, WIDTH]
+    nodes = records(AABBNode)[:]
 
 
-class SphereBody(NamedTuple):
+class SphereBody(Body):
     """A tree of spheres."""
 
-    rows: Any
-    child: Any
-    slots: Any
-    corners: Any
-    triangles: Any
-    order: Any
-    size: int
-    origin: Any
-    unit: float
+    rows = float32[:, SPHERE_ROWS, WIDTH]
+    nodes = records(SphereNode)[:]
 
 
-OBB_ROWS = 16
-AABB_ROWS = 8
-SPHERE_ROWS = 4
+obb_body, aabb_body, sphere_body = OBBBody.at, AABBBody.at, SphereBody.at
 
-# The header: addresses of the arrays and of the frame, then sizes.
-_FRAME_AT = 6
-_NODES = 7
-_TRIANGLES = 8
-_HEADER = 9
-
-
-_VOLUMES: dict[str, tuple[type, str]] = {
+_VOLUMES: dict[str, tuple[type[Body], str]] = {
     "OBBTree": (OBBBody, "impinge.bvh.volumes.obb_kernels"),
     "AABBTree": (AABBBody, "impinge.bvh.volumes.aabb_kernels"),
     "SphereTree": (SphereBody, "impinge.bvh.volumes.sphere_kernels"),
 }
-"""The body and the entry kernels of each kind of tree."""
+"""The record and the entry kernels of each kind of tree."""
 
 
 class TreeHandle:
-    """The header of a tree, and what must stay alive as long as its address is used."""
+    """The record of a tree, its address and its kernels."""
 
-    __slots__ = ("_header", "_keep", "address", "body", "kernels", "order", "stack", "triangles", "unit")
+    __slots__ = ("_body", "address", "kernels", "order", "stack", "triangles", "unit")
 
     def __init__(self, tree: Tree) -> None:
+        if type(tree).__name__ not in _VOLUMES:
+            raise ValueError(f"{type(tree).__name__} has no kernels: _VOLUMES in bvh/tree_handle.py does not name it")
         body, module = _VOLUMES[type(tree).__name__]
         self.kernels = import_module(module)
-        self.body = body
         self.order = tree.order
         self.unit = tree.unit
         self.triangles = len(tree.order)
         # A step takes one pair from the stack and puts at most eight there, once a level of either tree.
         # Added is half of what the steps that go best first may leave there.
         self.stack = WIDTH * (tree.depth + 1) + WIDTH * BEST_FIRST // 2
-        arrays = (tree.rows, tree.child, tree.slots, tree.corners, tree.triangles, tree.order)
-        if config.DISABLE_JIT:
-            self.address: Any = body(*arrays, self.triangles, tree.origin, tree.unit)
-            return
-        frame = np.array([*tree.origin, tree.unit])
-        self._keep = (*arrays, frame)
-        sizes = [len(tree.slots), len(tree.order)]
-        self._header = np.array([address_of(array) for array in self._keep] + sizes, dtype=np.int64)
-        self.address = address_of(self._header)
-
-
-if config.DISABLE_JIT:
-
-    def obb_body(address: Any) -> Any:
-        return address
-
-    aabb_body = sphere_body = obb_body
-
-else:
-    _header = table(np.int64)
-    _frame = table(np.float64)
-    _numbers = table(np.int32)
-    _corners = table(np.float32, 9, WIDTH)
-    _triangles = table(np.float64, 3, 3)
-    _obb_rows = table(np.float32, OBB_ROWS, WIDTH)
-    _aabb_rows = table(np.float32, AABB_ROWS, WIDTH)
-    _sphere_rows = table(np.float32, SPHERE_ROWS, WIDTH)
-
-    @inlined
-    def _columns(header):
-        """What bodies have in common, after their rows."""
-        nodes = header[_NODES]
-        count = header[_TRIANGLES]
-        frame = _frame(header[_FRAME_AT], 4)
-        return (
-            _numbers(header[1], nodes * WIDTH),
-            _numbers(header[2], nodes),
-            _corners(header[3], nodes),
-            _triangles(header[4], count),
-            _numbers(header[5], count),
-            count,
-            (frame[0], frame[1], frame[2]),
-            frame[3],
-        )
-
-    @inlined
-    def obb_body(address):
-        header = _header(address, _HEADER)
-        return OBBBody(_obb_rows(header[0], header[_NODES]), *_columns(header))
-
-    @inlined
-    def aabb_body(address):
-        header = _header(address, _HEADER)
-        return AABBBody(_aabb_rows(header[0], header[_NODES]), *_columns(header))
-
-    @inlined
-    def sphere_body(address):
-        header = _header(address, _HEADER)
-        return SphereBody(_sphere_rows(header[0], header[_NODES]), *_columns(header))
+        nodes = tree.rows.reshape(-1).view(body.fields["nodes"].element)
+        self._body = body(
+            rows=tree.rows, nodes=nodes, child=tree.child, slots=tree.slots, corners=tree.corners,
+            triangles=tree.triangles, order=tree.order, size=self.triangles, depth=tree.depth,
+            origin=tree.origin, unit=tree.unit,
+        )  # fmt: skip
+        self.address: Any = self._body.address

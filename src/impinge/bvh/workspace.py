@@ -7,66 +7,16 @@ allocates nothing.  One thread uses a workspace at a time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.arrays import Floats
+from impinge.bvh.far_view import View
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.relative_motion import MOTION_COLUMNS, VIEW_COLUMNS
-from impinge.kernels.jit import inlined
-from impinge.kernels.memory import address_of, table
-
-# Places in ``counters``.
-OPEN = 0
-"""Open pairs of volumes on the stack."""
-BOX_TESTS = 1
-TRIANGLE_TESTS = 2
-FOUND = 3
-"""Rows used of ``pairs``."""
-BUDGET = 4
-"""The number of box tests at which the traversal stops."""
-FACE_A = 5
-FACE_B = 6
-"""The witness: places of two triangles that meet, or that are nearest.  Kept from one question to the next."""
-POSE = 7
-"""The pose that is being answered."""
-RESUMED = 8
-"""Whether the traversal for this pose was begun before."""
-MODE = 9
-"""How the traversal deals with the front: see front."""
-FRONT = 10
-"""Entries of the front; negative where there is none."""
-COHERENT = 11
-"""Whether poses follow each other closely, so that a front pays."""
-WITNESS = 12
-"""Whether there is a witness."""
-SWEPT = 13
-"""Entries of the front that were visited in this pose."""
-SWEEP_END = 14
-"""Entries that it had before."""
-SEEN = 15
-"""Whether there was a pose before."""
-FRONT_FULL = 16
-"""Whether a front was given up because its buffer was full."""
-TESTS_BEFORE = 17
-"""Comparisons of volumes before this pose."""
-PLAIN_TESTS = 18
-"""Comparisons that a traversal from scratch took when the front was made; for contacts, and for distances."""
-PAUSE = 20
-"""For so many poses no front is tried."""
-LAST_PAUSE = 21
-RECORDED = 22
-"""Entries of the front when it was made."""
-HEAP = 23
-"""Pairs at the bottom of the stack that form a heap."""
-HEAP_LEFT = 24
-"""So many volumes may still be opened best first."""
-_COUNTERS = 25
-# What is counted for one question only; the rest lasts.
-OF_ONE_QUESTION = np.array([OPEN, BOX_TESTS, TRIANGLE_TESTS, FRONT_FULL])
+from impinge.bvh.relative_motion import Motion, Placement
+from impinge.kernels.record import Record, bool_, float32, float64, int8, int32, int64, records
 
 NO_BUDGET = 1 << 62
 AT_ONCE = 1 << 16
@@ -74,89 +24,28 @@ AT_ONCE = 1 << 16
 takes some 10 ns, a pair of triangles for each of them up to a microsecond, and calling the kernel again about one."""
 FOR_EVER = 1 << 62
 
-# Places in ``sizes``.
-ASKED = 0
-"""Where the poses end that are asked about,"""
-PAIRS_ROOM = 1
-FRONT_ROOM = 2
-FIRST = 3
-"""and where they begin."""
-_SIZES = 4
-
 LARGEST_FRONT = 1 << 24
 """Entries; 320 MB."""
-
-# Places in ``numbers``.
-BEST = 0
-"""The smallest distance so far, in world units."""
-POINTS = 1
-"""Two points that have it."""
-REACH = 7
-"""The distance that is still of interest, in world units."""
-MOVED = 8
-"""How far any point may have moved since the front was made, in world units: the length of its way."""
-CLEARANCE = 9
-"""The clearance that is asked about."""
-ORIGINS_APART = 10
-"""In far view (see far_view) how far the posed origins are apart, in world units; otherwise zero."""
-_NUMBERS = 11
-
 
 BEST_FIRST = 300
 """So many volumes are opened best first, which soon finds a small distance; then depth first, nearest child first,
 which needs no heap.  Depth first alone takes 3.2 times as many comparisons on the torus on land, 4.5 times on the
 pipes and 1.6 times on the tori.  Volumes that overlap come in order of how deep they do, for a first contact too."""
 
-# What squared bounds may exceed the truth by, relative, as a distance: see leaf_operations.
+_STACK = 4096
+_PAIRS = 1 << 14
+
+# What squared bounds may exceed the truth by, relative, as a distance: see leaves.distance_leaves.
 _BELOW = 1.0 - 2.0**-18
 
 
-class TraversalTables(NamedTuple):
-    """The arrays of a workspace, as kernels see them."""
+class Witness(Record):
+    """Two triangles that met, or that were nearest; kept from one question to the next."""
 
-    refs: Any
-    """(n, 2) int32: slots of a and b."""
-    bounds: Any
-    """(n,) float32: squared lower bounds of their distance, in local units of a (in far view: bounds there)."""
-    pairs: Any
-    """(m,) int64: contacts, see contact_keys."""
-    front_refs: Any
-    """(k, 3) int32: entries of the front."""
-    front_keys: Any
-    """(k,) their keys: lower bounds of the distances there and the way that was gone by then, in world units."""
-    counters: Any
-    numbers: Any
-    reach: Any
-    """(2,) float32: what bounds are compared with, in local units of a and of b: the square of numbers[REACH], or, in
-    far view, what it exceeds the distance of the origins by."""
-    lanes: Any
-    """(8,) float32: lower bounds for volumes."""
-    corner_lanes: Any
-    """(8,) float32: lower bounds for triangles."""
-    motions: Any
-    """(2, 15) float32: b seen from a, a seen from b (see relative_motion)."""
-    views: Any
-    """(2, 22) float32: far view, from a and from b."""
-    placements: Any
-    """(2, 12) float64: b seen from a in world units: now, and in the pose before."""
-    poses: Any
-    """(2, 4, 4) the poses of a and b."""
-    sizes: Any
-    asked_a: Any
-    asked_b: Any
-    """(n, 4, 4) the poses that are asked about."""
-    answers: Any
-    """(n,) int8, or:"""
-    values: Any
-    """(n,) distances,"""
-    points: Any
-    """(n * 6,) the points that have them,"""
-    faces: Any
-    """(n * 2,) int32: and their faces."""
-
-
-_COLUMNS = len(TraversalTables._fields)
-_ASKED_AT = TraversalTables._fields.index("asked_a")
+    meets = bool_
+    """Whether they met."""
+    places = int64[2]
+    """Of the triangles of a and b, in tree order."""
 
 
 class Results(NamedTuple):
@@ -168,190 +57,217 @@ class Results(NamedTuple):
     faces: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
-class TraversalWorkspace:
-    """Mutable state of traversals: owns the arrays and knows their address."""
+_NOWHERE = Results()
+
+
+class TraversalWorkspace(Record):
+    """Mutable state of traversals."""
+
+    __slots__ = ("is_single", "single_poses", "stack")
+
+    # --- the pairs of volumes that are open
+
+    refs = int32[:, 2]
+    """Slots of a and b."""
+    bounds = float32[:]
+    """Squared lower bounds of their distance, in local units of a (in far view: bounds there)."""
+    open_count = int64
+    """How many there are."""
+    heap = int64
+    """Those at the bottom of the stack that form a heap."""
+    heap_left = int64
+    """So many volumes may still be opened best first."""
+
+    # --- what is sought, and what was found
+
+    witness = records(Witness)
+    best = float64
+    """The smallest distance so far, in world units."""
+    nearest_points = float64[6]
+    """Two points that have it."""
+    clearance = float64
+    """The clearance that is asked about."""
+    reach = float64
+    """The distance that is still of interest, in world units;"""
+    local_reach = float32[2]
+    """and what bounds are compared with, in local units of a and of b: its square, or, in far view, what it exceeds the
+    distance of the origins by."""
+    pairs = int64[:]
+    """Contacts, see contact_keys."""
+    found = int64
+    """Rows used of them."""
+
+    # --- what it took
+
+    box_tests = int64
+    triangle_tests = int64
+    budget = int64
+    """The number of box tests at which the traversal stops."""
+    tests_before = int64
+    """Box tests before this pose."""
+
+    # --- the front: see there
+
+    mode = int64
+    """How the traversal deals with it."""
+    front_refs = int32[:, 3]
+    front_keys = float64[:]
+    """Lower bounds of the distances there and the way that was gone by then, in world units."""
+    front_size = int64
+    """Entries; negative where there is no front."""
+    front_full = bool_
+    """Whether it was given up because its buffer was full."""
+    recorded = int64
+    """Entries when it was made."""
+    swept = int64
+    """Entries that were visited in this pose,"""
+    sweep_end = int64
+    """of so many that it had before."""
+    plain_tests = int64[2]
+    """Comparisons that a traversal from scratch took when the front was made; for contacts, and for distances."""
+    pause = int64
+    """For so many poses no front is tried."""
+    last_pause = int64
+
+    # --- where the bodies are
+
+    poses = float64[2, 4, 4]
+    motions = records(Motion)[2]
+    """b seen from a, a seen from b."""
+    views = records(View)[2]
+    """Far view, from a and from b."""
+    origins_apart = float64
+    """In far view (see far_view) how far the posed origins are apart, in world units; otherwise zero."""
+    placement = records(Placement)
+    last_placement = records(Placement)
+    """In the pose before."""
+    coherent = bool_
+    """Whether poses follow each other closely, so that a front pays."""
+    has_last_pose = bool_
+    moved = float64
+    """How far any point may have moved since the front was made, in world units: the length of its way."""
+
+    # --- for one comparison of a volume with the children of a node
+
+    lanes = float32[WIDTH]
+    """Lower bounds for volumes,"""
+    corner_lanes = float32[WIDTH]
+    """and for triangles."""
+
+    # --- the question
+
+    poses_a = float64[:, 4, 4]
+    poses_b = float64[:, 4, 4]
+    """The poses that are asked about,"""
+    first_pose = int64
+    end_pose = int64
+    """of which these are next."""
+    pose = int64
+    """The pose that is being answered."""
+    resumed = bool_
+    """Whether the traversal for this pose was begun before."""
+    answers = int8[:]
+    values = float64[:]
+    points = float64[:, 6]
+    faces = int32[:, 2]
 
     def __init__(self, front: int = 0) -> None:
-        self.counters = np.zeros(_COUNTERS, dtype=np.int64)
-        self.counters[FRONT] = -1
-        self.counters[BUDGET] = NO_BUDGET
-        self.counters[COHERENT] = front > 0
-        self.numbers = np.zeros(_NUMBERS)
-        self.poses = np.zeros((2, 4, 4))
-        self._small = (
-            np.zeros(2, dtype=np.float32),
-            np.zeros(WIDTH, dtype=np.float32),
-            np.zeros(WIDTH, dtype=np.float32),
-            np.zeros((2, MOTION_COLUMNS), dtype=np.float32),
-            np.zeros((2, VIEW_COLUMNS), dtype=np.float32),
-            np.zeros((2, 12)),
-        )
-        self.pairs = np.zeros(1 << 14, dtype=np.int64)
-        self.front = front
-        self._sizes = np.zeros(_SIZES, dtype=np.int64)
-        self.stack = 4096
-        self._allocate(self.stack)
+        super().__init__(front_size=-1, budget=NO_BUDGET, coherent=front > 0, pairs=np.zeros(_PAIRS, dtype=np.int64))
         self.single_poses = self.poses.data.cast("B")
         """Both poses as bytes: filling them this way takes a quarter of the time of an assignment to the array."""
+        self._allocate(_STACK, front)
+        self.stack = _STACK
+        """Room for open pairs."""
         self.ask_single()
 
-    def _allocate(self, stack: int) -> None:
-        nowhere = Results()
-        self._work = TraversalTables(
-            np.zeros((stack, 2), dtype=np.int32),
-            np.zeros(stack, dtype=np.float32),
-            self.pairs,
-            np.zeros((self.front, 3), dtype=np.int32),
-            np.zeros(self.front),
-            self.counters,
-            self.numbers,
-            *self._small,
-            self.poses,
-            self._sizes,
-            self.poses[:1],
-            self.poses[1:],
-            *nowhere,
-        )
-        self._sizes[:] = 1, len(self.pairs), self.front, 0
-        if config.DISABLE_JIT:
-            self.address: Any = self
-            return
-        self._header = np.array([address_of(array) for array in self._work] + [stack], dtype=np.int64)
-        self.address = address_of(self._header)
+    def _allocate(self, stack: int, front: int) -> None:
+        self.refs, self.bounds = np.zeros((stack, 2), dtype=np.int32), np.zeros(stack, dtype=np.float32)
+        self.front_refs, self.front_keys = np.zeros((front, 3), dtype=np.int32), np.zeros(front)
 
     def ask(self, poses_a: Floats, poses_b: Floats, results: Results) -> None:
         """Say which poses the next question is about, and where its results go."""
         self.is_single = False
-        asked = (poses_a, poses_b, *(result.reshape(-1) for result in results))
-        self._work = TraversalTables(*self._work[:_ASKED_AT], *asked)
+        self.ask_part(0, 0)  # should this be interrupted
+        self.poses_a, self.poses_b = poses_a, poses_b
+        # What a question does not have stays as it was: to set an array takes a microsecond.
+        answers, values, points, faces = results
+        if answers is not _NOWHERE.answers:
+            self.answers = answers.view(np.int8)
+        if values is not _NOWHERE.values:
+            self.values = values
+        if points is not _NOWHERE.points:
+            self.points = points.reshape(-1, 6)
+        if faces is not _NOWHERE.faces:
+            self.faces = faces.reshape(-1, 2)
         self.ask_part(0, len(poses_a))
-        if not config.DISABLE_JIT:
-            self._header[_ASKED_AT:_COLUMNS] = [address_of(array) for array in asked]
 
     def ask_part(self, first: int, end: int) -> None:
         """The next call is about these of the poses."""
-        self._sizes[FIRST] = first
-        self._sizes[ASKED] = end
-        self.counters[POSE] = first
+        self.end_pose = end
+        self.first_pose = self.pose = first
 
     def ask_single(self) -> None:
         """The next questions are about the poses in ``single_poses``."""
-        self.first_pose()
-        self.answers = np.zeros(1, dtype=np.bool_)
-        self.values = np.zeros(1)
-        self.points = np.zeros((2, 3))
-        self.faces = np.zeros(2, dtype=np.int32)
-        self.ask(self.poses[:1], self.poses[1:], Results(self.answers, self.values, self.points, self.faces))
+        self.rewind()
+        results = Results(np.zeros(1, dtype=np.int8), np.zeros(1), np.zeros(6), np.zeros(2, dtype=np.int32))
+        self.ask(self.poses[:1], self.poses[1:], results)
         self.is_single = True
 
     def begin(self, stack: int) -> None:
         """Get ready for a question with a stack of this size."""
-        if stack > self.stack or self.counters[FRONT_FULL]:
-            stack = max(self.stack, stack)
+        if stack > self.stack or self.front_full:
+            stack, front = max(self.stack, stack), len(self.front_keys)
             self.stack = 0  # too small for any question, should this be interrupted
-            if self.counters[FRONT_FULL]:
-                self.counters[PAUSE] = 0 if self.front < LARGEST_FRONT else FOR_EVER
-                self.front = min(8 * self.front, LARGEST_FRONT)
-            self.counters[FRONT] = -1
-            self._allocate(stack)
+            if self.front_full:
+                self.pause = 0 if front < LARGEST_FRONT else FOR_EVER
+                front = min(8 * front, LARGEST_FRONT)
+            self.front_size = -1
+            self._allocate(stack, front)
             self.ask_single()
             self.stack = stack
-        if self.counters[COHERENT]:
-            self.first_pose()
-            self.counters[OF_ONE_QUESTION] = 0
-        else:
-            self.counters[:] = 0
-            self.counters[FRONT] = -1
-            self.counters[BUDGET] = NO_BUDGET
+        self.rewind()
+        self.box_tests = self.triangle_tests = self.open_count = 0
+        self.front_full = False
+        if not self.coherent:
+            self.witness = _NO_WITNESS
+            self.budget = NO_BUDGET
 
     def allow(self, box_tests: int) -> None:
         """Let the question stop after so many more comparisons of volumes."""
-        self.counters[BUDGET] = self.counters[BOX_TESTS] + box_tests
+        self.budget = self.box_tests + box_tests
 
     def open_bound(self, unit: float) -> float:
         """No pair that is still open is nearer than this; ``unit`` is that of a."""
-        pairs = self._work.bounds[: self.counters[OPEN]]
+        pairs = self.bounds[: self.open_count]
         if len(pairs) == 0:
             return np.inf
         bound = float(pairs.min())
-        if self.numbers[ORIGINS_APART] > 0.0:
-            return max(0.0, float(self.numbers[ORIGINS_APART]) + bound * unit)
+        if self.origins_apart > 0.0:
+            return max(0.0, float(self.origins_apart) + bound * unit)
         return float(np.sqrt(max(0.0, bound))) * unit * _BELOW
 
-    def set_clearance(self, clearance: float) -> None:
-        self.numbers[CLEARANCE] = clearance
-
-    def first_pose(self) -> None:
+    def rewind(self) -> None:
         """Begin a search for contacts at the first pose, whatever became of the last one."""
-        counters = self.counters
-        if counters[RESUMED]:
-            counters[FRONT] = -1  # it was cut short
-            counters[RESUMED] = 0
-        counters[POSE] = 0
-        counters[FOUND] = 0
+        if self.resumed:
+            self.front_size = -1  # it was cut short
+            self.resumed = False
+        self.pose = self.found = 0
 
     def found_pairs(self) -> NDArray[np.int64]:
         """The contacts found since they were last taken."""
-        return self.pairs[: self.counters[FOUND]].copy()
+        found: NDArray[np.int64] = self.pairs[: self.found].copy()
+        return found
 
     def take_pairs(self) -> NDArray[np.int64]:
         """The contacts found since the last time."""
         found = self.found_pairs()
-        self.counters[FOUND] = 0
+        self.found = 0
         return found
 
     def tests(self) -> tuple[int, int]:
         """How many volumes and triangles were compared."""
-        return int(self.counters[BOX_TESTS]), int(self.counters[TRIANGLE_TESTS])
+        return int(self.box_tests), int(self.triangle_tests)
 
 
-if config.DISABLE_JIT:
-
-    def work_at(address: Any) -> Any:
-        """The arrays of a workspace."""
-        return address._work
-
-else:
-    _addresses = table(np.int64)
-    _integers = table(np.int64)
-    _doubles = table(np.float64)
-    _floats = table(np.float32)
-    _faces = table(np.int32)
-    _answers = table(np.int8)
-    _pairs_of_refs = table(np.int32, 2)
-    _front_refs = table(np.int32, 3)
-    _motions = table(np.float32, MOTION_COLUMNS)
-    _views = table(np.float32, VIEW_COLUMNS)
-    _placements = table(np.float64, 12)
-    _poses = table(np.float64, 4, 4)
-
-    @inlined
-    def work_at(address):
-        """The tables of a workspace, in the order of TraversalTables."""
-        header = _addresses(address, _COLUMNS + 1)
-        stack = header[_COLUMNS]
-        sizes = _integers(header[14], _SIZES)
-        asked = sizes[ASKED]
-        return TraversalTables(
-            _pairs_of_refs(header[0], stack),
-            _floats(header[1], stack),
-            _integers(header[2], sizes[PAIRS_ROOM]),
-            _front_refs(header[3], sizes[FRONT_ROOM]),
-            _doubles(header[4], sizes[FRONT_ROOM]),
-            _integers(header[5], _COUNTERS),
-            _doubles(header[6], _NUMBERS),
-            _floats(header[7], 2),
-            _floats(header[8], WIDTH),
-            _floats(header[9], WIDTH),
-            _motions(header[10], 2),
-            _views(header[11], 2),
-            _placements(header[12], 2),
-            _poses(header[13], 2),
-            sizes,
-            _poses(header[15], asked),
-            _poses(header[16], asked),
-            _answers(header[17], asked),
-            _doubles(header[18], asked),
-            _doubles(header[19], 6 * asked),
-            _faces(header[20], 2 * asked),
-        )
+_NO_WITNESS = Witness()
+work_at = TraversalWorkspace.at

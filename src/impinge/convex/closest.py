@@ -22,40 +22,23 @@ from impinge.convex.distance.support import pose_of
 from impinge.convex.features.feature_pair import NEAREST, placements
 from impinge.convex.features.lin_canny import lin_canny
 from impinge.convex.features.vclip import vclip
-from impinge.convex.hull.hull_handle import body_cells, body_features, convex_body
-from impinge.convex.workspace import (
-    ASKED,
-    COHERENT,
-    COLLIDES,
-    CORRECTED,
-    COUNT,
-    DISTANCE,
-    FIRST,
-    GJK,
-    HAS_PLANE,
-    KNOWN,
-    LIMIT,
-    METHOD,
-    QUESTION,
-    STEPS,
-    VCLIP,
-    work_at,
-)
+from impinge.convex.hull.hull_handle import convex_body
+from impinge.convex.workspace import COLLIDES, DISTANCE, GJK, VCLIP, work_at
 from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import inner, kernel
 
 
 @inner
-def _walk(work, address_a, address_b, a, b, pose_a, pose_b):
+def _walk(work, a, b, pose_a, pose_b):
     """Walk over features, and begin GJK where that ends."""
-    features_a, features_b = body_features(address_a), body_features(address_b)
-    b_to_a, a_to_b = placements(features_a.centre, features_b.centre, pose_a, pose_b)
-    if work.orders[METHOD] == VCLIP:
-        outcome = vclip(features_a, features_b, b_to_a, a_to_b, work.pair)
+    b_to_a, a_to_b = placements(a, b, pose_a, pose_b)
+    if work.method == VCLIP:
+        outcome, steps = vclip(a, b, b_to_a, a_to_b, work.kept.features)
     else:
-        outcome = lin_canny(body_cells(address_a), body_cells(address_b), b_to_a, a_to_b, work.pair)
-    simplex_of_pair(work, features_a, features_b, a, b, pose_a, pose_b, b_to_a, a_to_b)
+        outcome, steps = lin_canny(a, b, b_to_a, a_to_b, work.kept.features)
+    work.feature_steps += steps
+    simplex_of_pair(work, a, b, pose_a, pose_b, b_to_a, a_to_b)
     return outcome
 
 
@@ -68,39 +51,40 @@ def closest(address_a, address_b, address_work):
     found = 0
     outcome = 0
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
-    question, method = work.orders[QUESTION], work.orders[METHOD]
-    for i in range(work.orders[FIRST], work.orders[ASKED]):
+    kept = work.kept
+    question, method = work.question, work.method
+    for i in range(work.first, work.end):
         if not (pose_is_rigid(work.poses_a[i]) and pose_is_rigid(work.poses_b[i])):
             return i
         pose_a, pose_b = pose_of(work.poses_a, i), pose_of(work.poses_b, i)
-        known = work.orders[COHERENT] == 1 and work.counters[KNOWN] == 1
+        known = work.coherent and kept.known
         if not known:
-            begin_anew(work, a, b, address_a, address_b, pose_a, pose_b)
-        work.counters[KNOWN] = 1
-        if question != DISTANCE and work.counters[HAS_PLANE] == 1:
-            limit = 0.0 if question == COLLIDES else work.numbers[LIMIT]
+            begin_anew(work, a, b, pose_a, pose_b)
+        kept.known = True
+        if question != DISTANCE and kept.has_plane:
+            limit = 0.0 if question == COLLIDES else work.limit
             if still_separates(work, a, b, pose_a, pose_b, limit):
                 found = 0
                 work.answers[i] = found
                 continue
-            work.counters[HAS_PLANE] = 0
+            kept.has_plane = False
         if method == GJK:
             # A tetrahedron is started as a triangle: nothing is known of the side on which the origin lies.
-            work.counters[COUNT] = min(work.counters[COUNT], 3)
+            kept.count = min(kept.count, 3)
             pose_anew(work, a, b, pose_a, pose_b)
         else:
-            outcome = _walk(work, address_a, address_b, a, b, pose_a, pose_b)
-        before = work.counters[STEPS]
+            outcome = _walk(work, a, b, pose_a, pose_b)
+        before = work.steps
         # A simplex of the last pose or of a walk is usually the nearest one: then the proof is all there is to do.
         if question == DISTANCE and (known or method != GJK) and finish_surely(work, a, b, pose_a, pose_b):
             found = APART
         else:
-            found = gjk(work, a, b, pose_a, pose_b, question, work.numbers[LIMIT])
-            found = settle(address_a, address_b, address_work, a, b, work, pose_a, pose_b, i, found)
-        steps = work.counters[STEPS] - before
+            found = gjk(work, a, b, pose_a, pose_b, question, work.limit)
+            found = settle(address_a, address_b, address_work, pose_a, pose_b, i, found)
+        steps = work.steps - before
         work.answers[i] = found
         if method != GJK:
-            work.counters[CORRECTED] += outcome == NEAREST and found == APART and steps > 1
+            work.corrected_walks += outcome == NEAREST and found == APART and steps > 1
         if question == DISTANCE:
-            write_nearest(work, address_a, address_b, pose_a, pose_b, i, found == MEETING)
+            write_nearest(work, a, b, pose_a, pose_b, i, found == MEETING)
     return -1 - found

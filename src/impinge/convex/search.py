@@ -14,22 +14,17 @@ from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.directions import directions as unit_vectors
 from impinge.convex.hull.hull_handle import HullHandle, hull_handle_of
 from impinge.convex.workspace import (
-    CAREFUL,
     CLOSER_THAN,
     COLLIDES,
-    CORRECTED,
     DISTANCE,
-    EXACT,
     FEATURES,
     GJK,
-    LIMIT,
     LIN_CANNY,
-    STEPS,
     VCLIP,
     ConvexWorkspace,
+    Depth,
 )
 from impinge.kernels.interruptible import in_parts
-from impinge.kernels.memory import address_of
 
 METHODS = {"gjk": GJK, "vclip": VCLIP, "lin-canny": LIN_CANNY}
 
@@ -104,32 +99,41 @@ class ConvexSearch:
         count = len(poses_a)
         values, points = np.zeros(count), np.zeros((count, 6))
         features = np.zeros((count, FEATURES), dtype=np.int32)
-        self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.int8), values, points, features)
+        self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.int8), (values, points, features))
         return values, points, features
 
     def penetration(self, poses_a: Floats, poses_b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Depths (k,), directions (k, 3), deepest points (k, 6), and certain bounds of the depths (k, 2)."""
-        from impinge.convex.distance import epa
-
         count = len(poses_a)
         answers, values, points = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((count, 6))
-        self._ask(DISTANCE, poses_a, poses_b, answers, values, points, np.zeros((count, FEATURES), dtype=np.int32))
+        features = np.zeros((count, FEATURES), dtype=np.int32)
+        self._ask(DISTANCE, poses_a, poses_b, answers, (values, points, features))
         # Points that are nearly the same show no direction: that of the nearest facet is as good.
         apart = values * _NEARLY_TOUCHING > np.abs(points).max(axis=1, initial=0.0)
         answers[:] = ~apart
-        results = np.zeros((count, epa.RESULT))
+        found: NDArray[Any] = np.zeros(count, dtype=Depth.dtype)
         if not apart.all():
-            work = self._work or own_workspace()
-            for part in in_parts(count, _FIRST_DEPTHS):
-                work.ask_part(part.start, part.stop)
-                epa.epa_depths(self.a.address, self.b.address, work.address, address_of(results))
-        directions = results[:, epa.DIRECTION : epa.DIRECTION + 3].copy()
+            self._find_depths(found)
+        directions = found["direction"].copy()
         directions[apart] = unit_vectors(points[apart, :3] - points[apart, 3:])
-        depths = results[:, epa.DEPTH].copy()
+        depths = found["depth"].copy()
         depths[values > 0.0] = 0.0
         inside = depths > 0.0  # bodies that only touch have a common point instead
-        points[inside] = results[inside, epa.POINT_A : epa.POINT_A + 6]
-        return depths, directions + 0.0, points, results[:, [epa.LOWER, epa.UPPER]]
+        points[inside] = found["points"][inside]
+        return depths, directions + 0.0, points, found["bounds"].copy()
+
+    def _find_depths(self, found: NDArray[Any]) -> None:
+        """Where the last question was answered by yes."""
+        from impinge.convex.distance.epa import epa_depths
+
+        work = self._work or own_workspace()
+        work.need_polytope()
+        work.depths = found
+        for part in in_parts(len(found), _FIRST_DEPTHS):
+            work.ask_part(part.start, part.stop)
+            while (done := epa_depths(self.a.address, self.b.address, work.address)) < part.stop:
+                work.need_larger_polytope()
+                work.ask_part(int(done), part.stop)
 
     def _ask(
         self,
@@ -137,16 +141,14 @@ class ConvexSearch:
         poses_a: Floats,
         poses_b: Floats,
         answers: NDArray[np.int8],
-        values: Floats = np.zeros(0),  # noqa: B008
-        points: Floats = np.zeros(0),  # noqa: B008
-        features: Any = np.zeros(0, dtype=np.int32),  # noqa: B008
+        nearest: tuple[Floats, Floats, NDArray[np.int32]] | None = None,
         clearance: float = 0.0,
     ) -> None:
         work = self._work or own_workspace()
         work.need_room(max(self.a.size, self.b.size))
-        work.ask(poses_a, poses_b, answers, values, points, features)
+        work.ask(poses_a, poses_b, answers, nearest)
         work.ask_for(question, self._method)
-        work.numbers[LIMIT] = clearance
+        work.limit = clearance
         for part in in_parts(len(poses_a), _FIRST_POSES):
             work.ask_part(part.start, part.stop)
             if self.a.kernel(self.a.address, self.b.address, work.address) >= 0:
@@ -161,13 +163,10 @@ def prepared(hull: ConvexHull, method: str) -> HullHandle:
 
 def effort(work: ConvexWorkspace) -> Effort:
     """What was done with a workspace so far."""
-    from impinge.convex.features.feature_pair import STEPS as FEATURE_STEPS
-
-    counters = work.counters
     return Effort(
-        gjk_steps=int(counters[STEPS]),
-        feature_steps=int(work.pair[FEATURE_STEPS]),
-        careful_walks=int(counters[CAREFUL]),
-        exact_walks=int(counters[EXACT]),
-        corrected_walks=int(counters[CORRECTED]),
+        gjk_steps=int(work.steps),
+        feature_steps=int(work.feature_steps),
+        careful_walks=int(work.careful_walks),
+        exact_walks=int(work.exact_walks),
+        corrected_walks=int(work.corrected_walks),
     )

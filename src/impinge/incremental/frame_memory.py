@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs
 """Temporal coherence of two bodies: sorted lists kept from frame to frame, and the mutable state of their queries.
 
 Ponamgi, Manocha and Lin (1995), 4.7: memory follows what interacts.  Sorted lists exist for the pairs of nodes that
@@ -12,110 +11,132 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.arrays import Floats
-from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle
-from impinge.kernels.jit import inlined
-from impinge.kernels.memory import address_of, table
-
-# Places in ``counters``.
-FRAME = 0
-"""The number of the frame: what was computed in an earlier one is not valid."""
-HALF = 1
-"""Which half holds the lists of the last frame,"""
-KEPT = 2
-"""how many there are,"""
-LISTED = 3
-"""and how many items are in them together."""
-POSE = 4
-"""The pose that is being answered."""
-FOUND = 5
-"""Contacts so far."""
-BOX_TESTS = 6
-TRIANGLE_TESTS = 7
-EXCHANGES = 8
-ENTRY_A = 9
-ENTRY_B = 10
-"""The witness: entries that met, or were nearest; -1 where there is none."""
-START_A = 11
-START_B = 12
-"""The nodes below which all contacts of the last frame were."""
-FIRST_ONLY = 13
-"""Whether one contact is enough."""
-PAIRS_ROOM = 14
-ITEMS_ROOM = 15
-SLOTS_ROOM = 16
-FOUND_ROOM = 17
-STACK_ROOM = 18
-SCRATCH_ROOM = 19
-ASKED = 20
-_COUNTERS = 21
-
-# Places in ``numbers``.
-REGION = 0
-"""Six numbers: contacts are of interest in this box only, which is known to hold all of them."""
-CLEARANCE = 6
-_NUMBERS = 7
+from impinge.incremental.hierarchy.box_hierarchy import BoxHierarchy
+from impinge.incremental.hierarchy.posed_hierarchy import HIGH, LOW, posed_hierarchy
+from impinge.kernels.record import Record, bool_, float64, int8, int32, int64, records
 
 # What a kernel may answer when a buffer is full.
 DONE = 0
 MORE_PAIRS = 1
 MORE_ITEMS = 2
-MORE_FOUND = 3
+MORE_CONTACTS = 3
 MORE_STACK = 4
 
+NONE = -1
+"""In place of the number of a slot or an entry."""
 
-_ROOM_FOR = {MORE_PAIRS: PAIRS_ROOM, MORE_ITEMS: ITEMS_ROOM, MORE_FOUND: FOUND_ROOM, MORE_STACK: STACK_ROOM}
-_FEWEST = np.array([64, 1024, 1024, 1024])
-"""Sizes of the buffers for pairs, items, contacts, and open pairs of a search for distances."""
-_OF_ONE_QUESTION = np.array([POSE, FOUND, BOX_TESTS, TRIANGLE_TESTS, EXCHANGES])
-
-
-class SweepTables(NamedTuple):
-    """The arrays of a memory, as kernels see them."""
-
-    boxes_a: Any
-    boxes_b: Any
-    """(items, 6) see box_updates, as the next four."""
-    triangles_a: Any
-    triangles_b: Any
-    opened_a: Any
-    opened_b: Any
-    pairs: Any
-    """(2 n, 4) pairs of nodes with sorted lists: the nodes, the axis, where the list begins."""
-    items: Any
-    """(2 n,) int32: the sorted lists."""
-    slots: Any
-    """(2 n,) int32: where a pair is found, by hashing."""
-    keys: Any
-    """What one list is sorted by,"""
-    scratch: Any
-    """(3 n,) int32: and scratch to sort it, and for its items of either body that count."""
-    found: Any
-    """(n,) keys of contacts (bvh.contact_keys), without the pose."""
-    stack: Any
-    """(n, 2) int32: open pairs of items in a search for distances,"""
-    bounds: Any
-    """(n,) and the squares of the gaps of their boxes."""
-    counters: Any
-    numbers: Any
-    poses_a: Any
-    poses_b: Any
-    """(k, 4, 4) what is asked about."""
-    answers: Any
-    """(k,) int8, or:"""
-    ends: Any
-    """(k,) how many contacts were found up to and including this pose,"""
-    values: Any
-    points: Any
-    faces: Any
-    """or distances, points (k, 6) and faces (k, 2) int32."""
+_FEWEST_PAIRS = 64
+_FEWEST_ITEMS = 1024
+_FEWEST_CONTACTS = 1024
+_FEWEST_OPEN = 1024
+"""Sizes of the buffers at first; those of pairs and items are for each half."""
+_SLOTS_OF_A_PAIR = 4
+"""At most a quarter of the slots is taken."""
 
 
-_COLUMNS = len(SweepTables._fields)
-_ASKED_AT = SweepTables._fields.index("poses_a")
+class NodePair(Record):
+    """A pair of nodes with a sorted list."""
+
+    node_a = int64
+    node_b = int64
+    axis = int64
+    begin = int64
+    """Where its list begins in ``items``."""
+
+
+class Listing(Record):
+    """The pairs of nodes that one frame has reached and their sorted lists: one half of pairs, items and slots."""
+
+    first_pair = int64
+    first_item = int64
+    first_slot = int64
+    """Where the half begins in each of them."""
+    pairs = int64
+    """How many there are,"""
+    items = int64
+    """and how many items are in their lists together."""
+
+
+class OpenPair(Record):
+    """Two items, node or entry, that are still to be compared in a search for distances."""
+
+    gap = float64
+    """The square of the gap of their boxes."""
+    item_a = int32
+    item_b = int32
+
+
+class Effort(Record):
+    """What was found so far, and what it took."""
+
+    contacts = int64
+    box_tests = int64
+    triangle_tests = int64
+    exchanges = int64
+
+
+class Frames(Record):
+    """What two hierarchies keep from frame to frame, the question they are asked, and its answers."""
+
+    pairs = records(NodePair)[:]
+    items = int32[:]
+    """The sorted lists, one behind the other: the children of node a are 0, 1, ..., then come those of node b."""
+    slots = int32[:]
+    """Where a pair is found, by hashing."""
+    before: Any = Listing
+    """The half of the last frame,"""
+    now: Any = Listing
+    """and that which is being written."""
+    spare: Any = Listing
+    frame = int64
+    """The number of the frame."""
+    start_a = int64
+    start_b = int64
+    """The nodes below which all contacts of the last frame were."""
+    witness_a = int64
+    witness_b = int64
+    """Entries that met, or were nearest, in the last frame; NONE where there are none."""
+
+    # One list, or one search.
+    low_ends = float64[:]
+    """What a list is sorted by."""
+    merged = int32[:]
+    """Scratch to sort it."""
+    active_a = int32[:]
+    active_b = int32[:]
+    """Its items of either body that count."""
+    stack = records(OpenPair)[:]
+
+    # The question.
+    first_only = bool_
+    """Whether one contact, or two faces within the clearance, are enough."""
+    clearance = float64
+    region = float64[2, 3]
+    """Contacts are of interest in this box only, which is known to hold all of them."""
+    poses_a = float64[:, 4, 4]
+    poses_b = float64[:, 4, 4]
+    asked = int64
+    """It is about the poses before this one."""
+    pose = int64
+    """The pose that is being answered."""
+
+    # The answers.
+    contact_keys = int64[:]
+    """Those of bvh.contact_keys, without the pose."""
+    effort: Any = Effort
+    effort_before: Any = Effort
+    """Up to the last pose."""
+    answers = int8[:]
+    """For each pose APART, MEETING or FAR_APART; or whether faces are within the clearance."""
+    ends = int64[:]
+    """How many contacts were found up to and including this pose."""
+    values = float64[:]
+    points = float64[:, 2, 3]
+    faces = int32[:, 2]
+    """Distances: the points and the faces of a and b."""
 
 
 class Results(NamedTuple):
@@ -128,196 +149,130 @@ class Results(NamedTuple):
     faces: NDArray[np.int32]
 
 
-def _room_for_results(count: int) -> Results:
-    return Results(
+class _Asked(NamedTuple):
+    poses_a: Floats
+    poses_b: Floats
+    results: Results
+
+
+def _asked(poses_a: Floats, poses_b: Floats) -> _Asked:
+    count = len(poses_a)
+    results = Results(
         np.zeros(count, dtype=np.int8),
         np.zeros(count, dtype=np.int64),
         np.zeros(count),
-        np.zeros((count, 6)),
+        np.zeros((count, 2, 3)),
         np.zeros((count, 2), dtype=np.int32),
     )
+    return _Asked(np.ascontiguousarray(poses_a), np.ascontiguousarray(poses_b), results)
 
 
 class Memory:
-    """Owns the arrays and knows their address.  One thread uses it at a time."""
+    """Owns the records of two bodies.  One thread uses it at a time."""
 
-    def __init__(self, a: HierarchyHandle, b: HierarchyHandle) -> None:
-        self.counters = np.zeros(_COUNTERS, dtype=np.int64)
-        self.numbers = np.zeros(_NUMBERS)
-        self.counters[[PAIRS_ROOM, ITEMS_ROOM, FOUND_ROOM, STACK_ROOM]] = _FEWEST
-        self.counters[SCRATCH_ROOM] = a.widest + b.widest
-        self._own = (
-            np.empty((a.nodes + a.entries, 6)),
-            np.empty((b.nodes + b.entries, 6)),
-            np.empty((a.entries, 3, 3)),
-            np.empty((b.entries, 3, 3)),
-            np.zeros(a.nodes, dtype=np.int64),
-            np.zeros(b.nodes, dtype=np.int64),
+    def __init__(self, a: BoxHierarchy, b: BoxHierarchy) -> None:
+        self.a, self.b = posed_hierarchy(a), posed_hierarchy(b)
+        self.frames = Frames(
+            low_ends=np.empty(a.widest + b.widest),
+            merged=np.empty(a.widest + b.widest, dtype=np.int32),
+            active_a=np.empty(a.widest, dtype=np.int32),
+            active_b=np.empty(b.widest, dtype=np.int32),
+            contact_keys=np.empty(_FEWEST_CONTACTS, dtype=np.int64),
+            stack=np.empty(_FEWEST_OPEN, dtype=OpenPair.dtype),
         )
-        self._keys = np.empty(a.widest + b.widest)
-        self._scratch = np.empty(3 * (a.widest + b.widest), dtype=np.int32)
-        self._found = np.empty(0, dtype=np.int64)
-        self._stack: tuple[Any, ...] = ()
-        self._header = np.zeros(_COLUMNS + 4, dtype=np.int64)
-        self._header[_COLUMNS:] = a.nodes, a.entries, b.nodes, b.entries
         # One pose is the commonest question: its arrays stay where they are.
-        self._single = (np.zeros((1, 4, 4)), np.zeros((1, 4, 4)), *_room_for_results(1))
-        self._asked: tuple[Any, ...] = ()
-        self.forget()
-        self._make_room()
+        self._single = _asked(np.zeros((1, 4, 4)), np.zeros((1, 4, 4)))
+        self._asked: _Asked | None = None
+        self._make_lists(_FEWEST_PAIRS, _FEWEST_ITEMS)
         self.anywhere()
+
+    @property
+    def room_for_pairs(self) -> int:
+        return int(self.frames.n_pairs) // 2
+
+    @property
+    def room_for_items(self) -> int:
+        return int(self.frames.n_items) // 2
+
+    @property
+    def room_for_contacts(self) -> int:
+        return int(self.frames.n_contact_keys)
 
     def forget(self) -> None:
         """Give up all sorted lists and the witness."""
-        counters = self.counters
-        pairs, items = int(counters[PAIRS_ROOM]), int(counters[ITEMS_ROOM])
-        slots = 4 * pairs  # a power of two, as pairs are; at most a quarter is taken
-        self._lists = (
-            np.zeros((2 * pairs, 4), dtype=np.int64),
-            np.zeros(2 * items, dtype=np.int32),
-            np.full(2 * slots, -1, dtype=np.int32),
-        )
-        self._is_new = True
-        counters[SLOTS_ROOM] = slots
-        counters[[KEPT, LISTED, START_A, START_B]] = 0
-        counters[[ENTRY_A, ENTRY_B]] = -1
+        self._make_lists(self.room_for_pairs, self.room_for_items)
 
-    def _make_room(self) -> None:
-        found, stack = self.counters[[FOUND_ROOM, STACK_ROOM]].tolist()
-        if len(self._found) < found:
-            self._found = np.concatenate([self._found, np.empty(found - len(self._found), dtype=np.int64)])
-        self._stack = (np.empty((stack, 2), dtype=np.int32), np.empty(stack))
+    def _make_lists(self, pairs: int, items: int) -> None:
+        """Two empty halves for so many pairs, a power of two, and items."""
+        slots = _SLOTS_OF_A_PAIR * pairs
+        new_pairs = np.zeros(2 * pairs, dtype=NodePair.dtype)
+        new_items = np.zeros(2 * items, dtype=np.int32)
+        new_slots = np.full(2 * slots, NONE, dtype=np.int32)
+        frames = self.frames
+        frames.pairs, frames.items, frames.slots = new_pairs, new_items, new_slots
+        frames.before = Listing()
+        frames.now = Listing(first_pair=pairs, first_item=items, first_slot=slots)
+        frames.start_a = frames.start_b = 0
+        frames.witness_a = frames.witness_b = NONE
 
     def grow(self, answer: int) -> None:
         """Enlarge the buffers, as a kernel has asked for; lists of the last frame are then made anew."""
-        before = self.counters.copy()
-        self._is_new = True
-        self.counters[_ROOM_FOR[answer]] *= 4
-        try:
-            if answer in (MORE_PAIRS, MORE_ITEMS):
-                self.forget()
-            else:
-                self._make_room()
-        except BaseException:  # out of memory, or interrupted: no kernel may use memory that is not there
-            self.counters[:] = before
-            raise
+        frames = self.frames
+        if answer == MORE_PAIRS:
+            self._make_lists(4 * self.room_for_pairs, self.room_for_items)
+        elif answer == MORE_ITEMS:
+            self._make_lists(self.room_for_pairs, 4 * self.room_for_items)
+        elif answer == MORE_CONTACTS:
+            more = np.empty(3 * self.room_for_contacts, dtype=np.int64)
+            frames.contact_keys = np.concatenate([frames.contact_keys, more])
+        else:
+            frames.stack = np.empty(4 * len(frames.stack), dtype=OpenPair.dtype)
 
     def _give_back(self) -> None:
         """After a frame that needed far more than the last one: buffers become smaller, and lists are made anew."""
-        counters = self.counters
-        room, used = counters[[PAIRS_ROOM, ITEMS_ROOM]], counters[[KEPT, LISTED]]
-        if (room > _FEWEST[:2]).any() and (16 * used < room).all():
-            counters[[PAIRS_ROOM, ITEMS_ROOM]] = np.maximum(room // 4, _FEWEST[:2])
-            self.forget()
-        if counters[FOUND_ROOM] > max(_FEWEST[2], 16 * counters[FOUND]):
-            counters[FOUND_ROOM] //= 4
-            self._found = self._found[: counters[FOUND_ROOM]].copy()
-            self._is_new = True
+        frames, pairs, items = self.frames, self.room_for_pairs, self.room_for_items
+        large = pairs > _FEWEST_PAIRS or items > _FEWEST_ITEMS
+        if large and 16 * frames.before.pairs < pairs and 16 * frames.before.items < items:
+            self._make_lists(max(pairs // 4, _FEWEST_PAIRS), max(items // 4, _FEWEST_ITEMS))
+        if self.room_for_contacts > max(_FEWEST_CONTACTS, 16 * frames.effort.contacts):
+            frames.contact_keys = frames.contact_keys[: self.room_for_contacts // 4].copy()
 
     def anywhere(self) -> None:
         """All contacts are of interest, wherever they are."""
-        self.numbers[REGION : REGION + 3] = -np.inf
-        self.numbers[REGION + 3 : REGION + 6] = np.inf
+        region = self.frames.region
+        region[LOW], region[HIGH] = -np.inf, np.inf
 
     def within(self, box: Floats) -> None:
         """Contacts are known to be in this box (2, 3)."""
-        self.numbers[REGION : REGION + 6] = box.reshape(6)
+        self.frames.region = box
 
     def ask(self, poses_a: Floats, poses_b: Floats) -> Results:
         """Say which poses the next question is about; returns where its results will be until the next one."""
         self._give_back()
         self.anywhere()
-        self.counters[_OF_ONE_QUESTION] = 0
-        self.counters[ASKED] = len(poses_a)
+        frames = self.frames
+        frames.effort = Effort()
+        frames.pose, frames.asked = 0, len(poses_a)
         if len(poses_a) == 1:
             asked = self._single
-            asked[0][:], asked[1][:] = poses_a, poses_b
+            asked.poses_a[:], asked.poses_b[:] = poses_a, poses_b
         else:
-            asked = (
-                np.ascontiguousarray(poses_a), np.ascontiguousarray(poses_b), *_room_for_results(len(poses_a)),
-            )  # fmt: skip
+            asked = _asked(poses_a, poses_b)
         if asked is not self._asked:
             self._asked = asked
-            if not config.DISABLE_JIT:
-                self._header[_ASKED_AT:_COLUMNS] = [address_of(array) for array in asked]
-        return Results(*asked[2:])
+            frames.poses_a, frames.poses_b = asked.poses_a, asked.poses_b
+            for name, array in asked.results._asdict().items():
+                setattr(frames, name, array)
+        return asked.results
 
-    @property
-    def address(self) -> Any:
-        """Where kernels find the arrays."""
-        if config.DISABLE_JIT:
-            return SweepTables(*self._lasting, *self._asked)
-        if self._is_new:
-            self._header[:_ASKED_AT] = [address_of(array) for array in self._lasting]
-            self._is_new = False
-        return address_of(self._header)
-
-    @property
-    def _lasting(self) -> tuple[Any, ...]:
-        """All arrays but those of one question."""
-        return (
-            *self._own, *self._lists, self._keys, self._scratch, self._found, *self._stack, self.counters, self.numbers,
-        )  # fmt: skip
-
-    def take_found(self) -> NDArray[np.int64]:
+    def take_contacts(self) -> NDArray[np.int64]:
         """The contacts as numbers, in the order of poses."""
-        return self._found[: self.counters[FOUND]].copy()
+        keys: NDArray[np.int64] = self.frames.contact_keys[: self.frames.effort.contacts].copy()
+        return keys
 
     @property
     def kept_bytes(self) -> int:
         """What the sorted lists take that are kept now."""
-        return int(self.counters[KEPT] * (32 + 4 * 4) + self.counters[LISTED] * 4)
-
-
-if config.DISABLE_JIT:
-
-    def work_at(address: Any) -> Any:
-        """The arrays of a memory."""
-        return address
-
-else:
-    _addresses = table(np.int64)
-    _integers = table(np.int64)
-    _numbers = table(np.int32)
-    _doubles = table(np.float64)
-    _boxes = table(np.float64, 6)
-    _triangles = table(np.float64, 3, 3)
-    _pairs = table(np.int64, 4)
-    _refs = table(np.int32, 2)
-    _poses = table(np.float64, 4, 4)
-    _answers = table(np.int8)
-    _point_pairs = table(np.float64, 6)
-
-    @inlined
-    def work_at(address):
-        """The tables of a memory, in the order of SweepTables."""
-        header = _addresses(address, _COLUMNS + 4)
-        nodes_a, entries_a = header[_COLUMNS], header[_COLUMNS + 1]
-        nodes_b, entries_b = header[_COLUMNS + 2], header[_COLUMNS + 3]
-        counters = _integers(header[14], _COUNTERS)
-        asked = counters[ASKED]
-        return SweepTables(
-            _boxes(header[0], nodes_a + entries_a),
-            _boxes(header[1], nodes_b + entries_b),
-            _triangles(header[2], entries_a),
-            _triangles(header[3], entries_b),
-            _integers(header[4], nodes_a),
-            _integers(header[5], nodes_b),
-            _pairs(header[6], 2 * counters[PAIRS_ROOM]),
-            _numbers(header[7], 2 * counters[ITEMS_ROOM]),
-            _numbers(header[8], 2 * counters[SLOTS_ROOM]),
-            _doubles(header[9], counters[SCRATCH_ROOM]),
-            _numbers(header[10], 3 * counters[SCRATCH_ROOM]),
-            _integers(header[11], counters[FOUND_ROOM]),
-            _refs(header[12], counters[STACK_ROOM]),
-            _doubles(header[13], counters[STACK_ROOM]),
-            counters,
-            _doubles(header[15], _NUMBERS),
-            _poses(header[16], asked),
-            _poses(header[17], asked),
-            _answers(header[18], asked),
-            _integers(header[19], asked),
-            _doubles(header[20], asked),
-            _point_pairs(header[21], asked),
-            _refs(header[22], asked),
-        )
+        before, frames = self.frames.before, self.frames
+        of_a_pair = NodePair.size_in_bytes + _SLOTS_OF_A_PAIR * frames.slots.itemsize
+        return int(before.pairs * of_a_pair + before.items * frames.items.itemsize)

@@ -14,26 +14,8 @@ from impinge.arrays import Floats, Ints
 from impinge.bvh.answers import MEETING
 from impinge.bvh.contact_keys import decoded_contacts
 from impinge.bvh.search import Statistics
-from impinge.incremental.frame_memory import (
-    ASKED,
-    BOX_TESTS,
-    CLEARANCE,
-    DONE,
-    EXCHANGES,
-    FIRST_ONLY,
-    FOUND,
-    FOUND_ROOM,
-    KEPT,
-    MORE_FOUND,
-    POSE,
-    START_A,
-    START_B,
-    TRIANGLE_TESTS,
-    Memory,
-    Results,
-)
-from impinge.incremental.hierarchy.box_hierarchy import box_hierarchy
-from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle
+from impinge.incremental.frame_memory import DONE, MORE_CONTACTS, Memory, Results
+from impinge.incremental.hierarchy.box_hierarchy import BoxHierarchy, box_hierarchy
 from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.regions.dual_region import DualRegion
 from impinge.incremental.regions.penetration_region import PenetrationRegion
@@ -61,12 +43,10 @@ MOST_SUBSETS = 64
 """A polygon soup may have thousands, which say nothing; all faces are one then."""
 
 
-def hierarchy_handle_of(mesh: Mesh, options: Hierarchy | None = None) -> HierarchyHandle:
-    """The hierarchy of a mesh over its hull features and concavities, for kernels; made once for each choice."""
+def hierarchy_of(mesh: Mesh, options: Hierarchy | None = None) -> BoxHierarchy:
+    """The hierarchy of a mesh over its hull features and concavities; made once for each choice."""
     options = options or Hierarchy()
-    return mesh.memo(
-        ("incremental", options), lambda mesh: HierarchyHandle(box_hierarchy(mesh, _subsets(mesh), options))
-    )
+    return mesh.memo(("incremental", options), lambda mesh: box_hierarchy(mesh, _subsets(mesh), options))
 
 
 def _subsets(mesh: Mesh) -> Sequence[Ints] | None:
@@ -82,7 +62,7 @@ class IncrementalSearch:
     interpenetrate; the search for contacts then keeps to the box around that, and first starts at features in it.
 
     >>> from impinge import shapes
-    >>> cube, aside = hierarchy_handle_of(shapes.box(1, 1, 1)), np.eye(4)
+    >>> cube, aside = hierarchy_of(shapes.box(1, 1, 1)), np.eye(4)
     >>> aside[0, 3] = 3.0
     >>> search = IncrementalSearch(cube, cube, Memory(cube, cube))
     >>> search.distance(np.eye(4)[None], aside[None])[0].tolist()
@@ -93,13 +73,13 @@ class IncrementalSearch:
     """What the last question took."""
 
     def __init__(
-        self, a: HierarchyHandle, b: HierarchyHandle, memory: Memory | None = None, regions: Regions | None = None
+        self, a: BoxHierarchy, b: BoxHierarchy, memory: Memory | None = None, regions: Regions | None = None
     ) -> None:
         self._a = a
         self._b = b
         self._memory = memory
         self._regions = regions
-        self._has_pieces = len(a.hierarchy.pieces) + len(b.hierarchy.pieces) > 0
+        self._has_pieces = len(a.pieces) + len(b.pieces) > 0
         self.statistics = SweepStatistics(0, 0, 0, 0, 0)
 
     def collides(self, poses_a: Floats, poses_b: Floats) -> NDArray[np.int8]:
@@ -122,8 +102,8 @@ class IncrementalSearch:
         if self._has_pieces:  # then a contact may be found several times: it takes all of them to count
             most = None
         ends = self._ask(_sweep(), memory, poses_a, poses_b, enough=most).ends
-        ends[memory.counters[POSE] :] = memory.counters[FOUND]
-        keys = memory.take_found()
+        ends[memory.frames.pose :] = memory.frames.effort.contacts
+        keys = memory.take_contacts()
         if len(poses_a) == 1:
             keys.sort()
             pose = np.zeros(len(keys), dtype=np.int64)
@@ -146,7 +126,7 @@ class IncrementalSearch:
         """
         memory = self._memory or Memory(self._a, self._b)
         count = len(poses_a)
-        values, points, faces = np.zeros(count), np.zeros((count, 6)), np.zeros((count, 2), dtype=np.int32)
+        values, points, faces = np.zeros(count), np.zeros((count, 2, 3)), np.zeros((count, 2), dtype=np.int32)
         pairs = self._contacts(memory, poses_a, poses_b)
         sweep = self.statistics
         apart = np.ones(count, dtype=np.bool_)
@@ -163,11 +143,11 @@ class IncrementalSearch:
                 box_tests=sweep.box_tests + self.statistics.box_tests,
                 triangle_tests=sweep.triangle_tests + self.statistics.triangle_tests,
             )
-        return values, points.reshape(-1, 2, 3), faces
+        return values, points, faces
 
     def closer_than(self, clearance: float, poses_a: Floats, poses_b: Floats) -> NDArray[np.bool_]:
         memory = self._memory or Memory(self._a, self._b)
-        memory.numbers[CLEARANCE] = clearance
+        memory.frames.clearance = clearance
         answers = self._ask(_descent(), memory, poses_a, poses_b, first_only=True).answers.astype(np.bool_)
         self._tell(memory, int(np.count_nonzero(answers)))
         return answers
@@ -178,13 +158,13 @@ class IncrementalSearch:
     ) -> Results:  # fmt: skip
         """Ask a kernel about all poses; it stops where more than ``enough`` contacts were found."""
         results = memory.ask(poses_a, poses_b)
-        counters = memory.counters
-        counters[FIRST_ONLY] = first_only
+        frames = memory.frames
+        frames.first_only = first_only
         in_regions = self._regions is not None and kernel is _sweep()
         for _ in self._regions_of(memory, poses_a, poses_b) if in_regions else _in_parts(memory, len(poses_a)):
-            while (answer := kernel(self._a.address, self._b.address, memory.address)) != DONE:
-                if answer == MORE_FOUND and enough is not None and counters[FOUND_ROOM] > enough:
-                    counters[FOUND] = counters[FOUND_ROOM]  # with those of the pose that it did not end
+            while (answer := kernel(memory.a.address, memory.b.address, frames.address)) != DONE:
+                if answer == MORE_CONTACTS and enough is not None and memory.room_for_contacts > enough:
+                    frames.effort.contacts = memory.room_for_contacts  # with those of the pose that it did not end
                     return results
                 memory.grow(answer)
         return results
@@ -194,33 +174,38 @@ class IncrementalSearch:
         assert self._regions is not None
         for i in range(len(poses_a)):
             stop_if_abandoned()
-            memory.counters[ASKED] = i + 1
+            memory.frames.asked = i + 1
             region = self._regions.region(poses_a[i], poses_b[i])
             memory.anywhere()
             if region is not None:
                 memory.within(region.box)
-                if memory.counters[KEPT] == 0 and len(region.vertices_a) and len(region.vertices_b):
-                    memory.counters[START_A] = _leaf_at(self._a, self._regions.a.vertices[region.vertices_a[0]])
-                    memory.counters[START_B] = _leaf_at(self._b, self._regions.b.vertices[region.vertices_b[0]])
+                if memory.frames.before.pairs == 0 and len(region.vertices_a) and len(region.vertices_b):
+                    memory.frames.start_a = _leaf_at(self._a, self._regions.a.vertices[region.vertices_a[0]])
+                    memory.frames.start_b = _leaf_at(self._b, self._regions.b.vertices[region.vertices_b[0]])
             yield
 
     def _tell(self, memory: Memory, contacts: int) -> None:
-        taken = memory.counters[[BOX_TESTS, TRIANGLE_TESTS, EXCHANGES, KEPT]].tolist()
-        box_tests, triangle_tests, exchanges, kept = taken
-        self.statistics = SweepStatistics(box_tests, triangle_tests, contacts, exchanges, kept)
+        effort, kept = memory.frames.effort, memory.frames.before
+        self.statistics = SweepStatistics(
+            box_tests=int(effort.box_tests),
+            triangle_tests=int(effort.triangle_tests),
+            contacts=contacts,
+            exchanges=int(effort.exchanges),
+            kept_pairs=int(kept.pairs),
+        )
 
 
 def _in_parts(memory: Memory, count: int) -> Iterator[None]:
     """Tell the memory part by part up to which pose it is asked."""
     for part in in_parts(count, _FIRST_POSES):
-        memory.counters[ASKED] = part.stop
+        memory.frames.asked = part.stop
         yield
 
 
-def _leaf_at(handle: HierarchyHandle, vertex: Floats) -> int:
+def _leaf_at(hierarchy: BoxHierarchy, vertex: Floats) -> int:
     """A leaf with a face at this vertex."""
-    entry = (handle.hierarchy.triangles == vertex).all(axis=2).any(axis=1).argmax()
-    return int(handle.hierarchy.parent[handle.nodes + entry])
+    entry = (hierarchy.triangles == vertex).all(axis=2).any(axis=1).argmax()
+    return int(hierarchy.parent[hierarchy.nodes + entry])
 
 
 # Kernels are imported when they are first needed, so that no query compiles what it does not use.
@@ -228,7 +213,7 @@ def _leaf_at(handle: HierarchyHandle, vertex: Floats) -> int:
 
 @cache
 def _sweep() -> Any:
-    from impinge.incremental.hierarchical_sweep import sweep_contacts
+    from impinge.incremental.sweep.hierarchical_sweep import sweep_contacts
 
     return sweep_contacts
 

@@ -55,7 +55,7 @@ class _TableModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, table, manager.lookup(table.dtype).get_data_type().as_pointer())
 
 
-def _as_integers(index: types.Type) -> tuple[int, types.Type]:
+def as_integers(index: types.Type) -> tuple[int, types.Type]:
     """How many indices there are, and the type they are converted to."""
     if isinstance(index, types.BaseTuple):
         return len(index), types.UniTuple(types.intp, len(index))
@@ -68,7 +68,7 @@ class _Get(AbstractTemplate):  # type: ignore[misc]
         table, index = args
         if not isinstance(table, Table):
             return None
-        count, index = _as_integers(index)
+        count, index = as_integers(index)
         return signature(table.part(count), table, index) if count <= table.ndim else None
 
 
@@ -78,7 +78,7 @@ class _Set(AbstractTemplate):  # type: ignore[misc]
         table, index, _ = args
         if not isinstance(table, Table):
             return None
-        count, index = _as_integers(index)
+        count, index = as_integers(index)
         return signature(types.none, table, index, table.dtype) if count == table.ndim else None
 
 

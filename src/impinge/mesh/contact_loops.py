@@ -93,24 +93,30 @@ class _Pieces(NamedTuple):
 
 
 def _find_pieces(contacts: Contacts, a: Mesh, b: Mesh, poses_a: Floats, poses_b: Floats) -> _Pieces:
-    from impinge.geometry.contacts.contact_ends import MOST_SIDES, contact_pieces
+    from impinge.geometry.contacts.contact_ends import MOST_SIDES, ContactPieces, contact_pieces
+    from impinge.mesh.surface import surface_of
 
     room = len(contacts) + (MOST_SIDES - 1) * int(np.count_nonzero(contacts.kind == ContactKind.COPLANAR))
-    owner = np.empty(room, dtype=np.int64)
-    features = np.empty((room, 2, 2), dtype=np.int8)
-    points = np.empty((room, 2, 3))
-    count = contact_pieces(
-        a.vertices, a.faces, poses_a, b.vertices, b.faces, poses_b,
-        contacts.pose, contacts.face_a, contacts.face_b, contacts.kind, contacts.segments,
-        owner, features, points,
-    )  # fmt: skip
+    pieces = ContactPieces(
+        poses_a=poses_a,
+        poses_b=poses_b,
+        pose=np.ascontiguousarray(contacts.pose, dtype=np.int64),
+        face_a=np.ascontiguousarray(contacts.face_a, dtype=np.int32),
+        face_b=np.ascontiguousarray(contacts.face_b, dtype=np.int32),
+        kind=np.ascontiguousarray(contacts.kind, dtype=np.int8),
+        segments=np.ascontiguousarray(contacts.segments, dtype=np.float64),
+        owner=np.empty(room, dtype=np.int64),
+        features=np.empty((room, 2, 2), dtype=np.int8),
+        points=np.empty((room, 2, 3)),
+    )
+    count = contact_pieces(surface_of(a).address, surface_of(b).address, pieces.address)
     if count < 0:
         i = -1 - count
         raise ValueError(
             f"contact {i} is not one of triangle {contacts.face_a[i]} of a and {contacts.face_b[i]} of b in pose "
             f"{contacts.pose[i]}; loops needs the bodies and poses that the contacts were found for"
         )
-    owner, features, points = owner[:count], features[:count], points[:count]
+    owner, features, points = pieces.owner[:count], pieces.features[:count], pieces.points[:count]
     faces_a = _first_of_twins(a, contacts.face_a)
     faces_b = _first_of_twins(b, contacts.face_b)
     overlap = _numbered(_numbered(contacts.pose, faces_a), faces_b)

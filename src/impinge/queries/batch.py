@@ -41,8 +41,7 @@ class Batch:
     ) -> None:
         require_body(a, "a")
         require_body(b, "b")
-        if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-            raise ValueError(f"workers is {shown(workers)}; it must be a whole number, 1 or more")
+        workers = as_workers(workers)
         first = as_pose(pose_a, "pose_a", check=not checked_by_kernel)
         second = as_pose(pose_b, "pose_b", check=not checked_by_kernel)
         try:
@@ -58,7 +57,7 @@ class Batch:
             self._parts, self.starts = [slice(None)], [0]
             return
         count = len(self.poses_a)
-        bounds = np.linspace(0, count, min(int(workers), max(count, 1)) + 1).astype(int).tolist()
+        bounds = np.linspace(0, count, min(workers, max(count, 1)) + 1).astype(int).tolist()
         self._parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         self.starts = bounds[:-1]
 
@@ -77,6 +76,13 @@ class Batch:
         """The flat results with the leading shape of the poses; scalars for a single pose."""
         result = values.reshape(self.shape + values.shape[1:])
         return result[()] if result.ndim == 0 else result
+
+
+def as_workers(workers: int) -> int:
+    """A number of threads, or a ValueError."""
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+        raise ValueError(f"workers is {shown(workers)}; it must be a whole number, 1 or more")
+    return int(workers)
 
 
 def _flattened(poses: Floats, shape: tuple[int, ...]) -> Floats:

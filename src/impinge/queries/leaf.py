@@ -100,13 +100,13 @@ class LeafOperation:
         batch = Batch(a, b, pose_a, pose_b)
         reach = as_clearance(within, "within")
         if self._kernel is None:
-            from impinge.bvh.own_leaf import compiled_leaf
+            from impinge.bvh.leaves.own_leaf import compiled_leaf
 
             self._kernel = compiled_leaf(self.function)
         one, other = tree_handle_of(a), tree_handle_of(b)
         work = TraversalWorkspace()
         work.begin(one.stack + other.stack)
-        work.set_clearance(reach)
+        work.clearance = reach
         work.ask(batch.poses_a, batch.poses_b, Results())
         values = np.zeros(len(work.pairs))
         keys_found, values_found = [np.empty(0, dtype=np.int64)], [np.empty(0)]

@@ -12,7 +12,7 @@ from impinge.arrays import as_count, as_extent, shown
 from impinge.bodies import require_triangles
 from impinge.bvh.answers import UNFINISHED
 from impinge.bvh.search import Statistics, sorted_contacts, tree_handle_of
-from impinge.bvh.workspace import BEST, FACE_A, FACE_B, FOUND, POINTS, TraversalWorkspace
+from impinge.bvh.workspace import TraversalWorkspace
 from impinge.mesh.mesh import Mesh
 from impinge.queries.batch import Batch
 from impinge.queries.contact_columns import common_points, constructed, contacts_of
@@ -81,7 +81,7 @@ class Traversal:
         self._work = TraversalWorkspace()
         self._work.begin(self._a.stack + self._b.stack)
         self._work.poses[0], self._work.poses[1] = batch.poses_a[0], batch.poses_b[0]
-        self._work.numbers[BEST] = np.inf
+        self._work.best = np.inf
         self._keys = {0: np.empty(0, dtype=np.int64)}
         """Contacts as numbers, by the comparisons of volumes after which they were found."""
 
@@ -125,7 +125,7 @@ class Traversal:
         tests, _ = self._work.tests()
         if len(found := self._work.found_pairs()):
             self._keys[tests] = found
-        self._work.counters[FOUND] = 0
+        self._work.found = 0
 
     @property
     def statistics(self) -> Statistics:
@@ -144,7 +144,7 @@ class Traversal:
     @property
     def upper(self) -> float:
         """The best distance so far; infinite before the first step."""
-        return float(self._work.numbers[BEST])
+        return float(self._work.best)
 
     @property
     def lower(self) -> float:
@@ -163,12 +163,13 @@ class Traversal:
         if self.upper == np.inf:
             raise ValueError("no distance is known before the first run")
         work = self._work
-        faces = np.array([self._a.order[work.counters[FACE_A]], self._b.order[work.counters[FACE_B]]])
+        place_a, place_b = work.witness.places.tolist()
+        faces = np.array([self._a.order[place_a], self._b.order[place_b]])
         if self.upper == 0.0:
             where = np.zeros(1, dtype=np.int64)
             point = common_points(*self._meshes, work.poses[:1], work.poses[1:], where, faces[None])[0]
             return Distance(np.float64(0.0), point, point.copy(), faces[0], faces[1])
-        points = work.numbers[POINTS : POINTS + 6].reshape(2, 3).copy()
+        points = work.nearest_points.reshape(2, 3).copy()
         return Distance(np.float64(self.upper), points[0], points[1], faces[0], faces[1])
 
     def _must_be_about(self, question: str) -> None:

@@ -1,9 +1,6 @@
-"""Candidate pairs of a world, by its broad phase over the bounding boxes of all objects.
+"""Candidate pairs of a world: those whose bounding boxes overlap and that pass the filters.
 
-A pair within a clearance c has boxes with a gap of at most c along each axis.  Each box is grown by half of the
-largest clearance that its object may have, so the two grown boxes of such a pair overlap; rounding is monotonic and
-halves are never rounded down (those of odd subnormal numbers are rounded up, all others are exact), so this holds for
-the numbers that are compared.
+Small worlds compare all pairs of boxes in one kernel (``stages.box_stage``), larger ones have a broad phase.
 """
 
 from __future__ import annotations
@@ -12,116 +9,172 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
 from impinge.broadphase.broad_phase import BroadPhase
 from impinge.broadphase.choice import broad_phase
-from impinge.broadphase.pair_keys import Keys, as_keys
+from impinge.broadphase.pair_keys import as_keys
+from impinge.geometry.float_errors import default_float_errors
+from impinge.kernels.interruptible import stop_if_abandoned
+from impinge.world.filters import Filters
 from impinge.world.objects import Objects
+from impinge.world.pair_cache import FEWEST, PairCache
+from impinge.world.stages.box_stage import BoxStage, compare_boxes, place_boxes
+from impinge.world.stages.object_table import ObjectTables
 
+_SMALL = 256
+"""Objects up to which ``auto`` has no broad phase."""
 _MOST_UNUSED_IDS = 1 << 16
 """Ids of the broad phase are never used again.  It is made anew when so many are no longer in use."""
 
 
-class Candidates:
-    """The broad phase of a world.  Pairs are known by the ids of the world."""
+class Reach:
+    """Which pairs are tested, and how far apart they may be."""
 
-    def __init__(self, name: str, boxes: str) -> None:
+    @default_float_errors
+    def __init__(self, objects: Objects, filters: Filters, clearance: float, of_filters: bool) -> None:
+        """``of_filters`` says whether clearances of filters count."""
+        # Not the objects themselves: a query that is never asked again would keep bodies that came later alive.
+        self._ids, self._groups, self._filters = objects.ids, objects.groups, filters
+        self._of_filters = of_filters
+        self.clearance = clearance
+        """Of pairs without a filter."""
+        ids, groups = objects.ids, objects.groups
+        self.takes_part: Bools = ~filters.left_out(ids, groups)
+        largest = np.full(len(ids), clearance)
+        if of_filters:
+            largest = filters.largest_clearances(ids, groups, clearance)
+        self.everywhere = bool(np.isinf(largest).any())
+        """Whether all pairs are tested; then all objects have this clearance."""
+        self.grow_by = _half(largest)
+        """Of each object: half of the largest clearance that it may have."""
+
+    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[Bools, Floats]:
+        """Which of some pairs (numbers of objects) are tested, and their clearances."""
+        tested, clearances = self._filters.apply(self._ids, self._groups, pairs, self.clearance)
+        return tested, clearances if self._of_filters else np.full(len(pairs), self.clearance)
+
+    def box_stage(self) -> BoxStage:
+        """What compares all pairs of boxes."""
+        count = len(self._ids)
+        stage = BoxStage(takes_part=self.takes_part, grow_by=self.grow_by, clearance=self.clearance)
+        if len(self._filters):
+            first, second = np.triu_indices(count, k=1)
+            tested, clearances = self.of_pairs(np.column_stack([first, second]))
+            left_out = np.zeros((count, count), dtype=np.bool_)
+            left_out[first, second] = ~tested
+            table = np.zeros((count, count))
+            table[first, second] = clearances
+            stage.left_out, stage.clearances = left_out.reshape(-1), table.reshape(-1)
+        return stage
+
+
+class Candidates:
+    """The boxes of a world, and the pairs of them that overlap."""
+
+    def __init__(self, name: str, objects: ObjectTables, pairs: PairCache) -> None:
         self._name = name
-        self._kind = boxes
-        self.tight: Floats = np.empty((0, 2, 3))
-        """(n, 2, 3) the boxes of all objects that take part, by the numbers of objects."""
-        self._all_pairs: Keys | None = None
-        self._pair_count = 0
+        self._tables = objects
+        self._pairs = pairs
+        self.pair_count = 0
+        """Pairs of boxes that overlap, filters or not."""
         self._begin()
 
     def _begin(self) -> None:
-        self._broad: BroadPhase = broad_phase(self._name)
+        self._broad: BroadPhase | None = None
         self._broad_ids: dict[int, int] = {}
-        self._reach: dict[int, float] = {}
+        self._grown_by: dict[int, float] = {}
 
-    @property
-    def pair_count(self) -> int:
-        """Of the last call of ``pairs``."""
-        return self._pair_count
-
-    def renew(self, objects: Objects, takes_part: Bools, clearances: Floats) -> None:
-        """Objects or filters have changed; ``clearances`` are the largest that each object may have.
-
-        Boxes are those of the poses now, whichever have moved.
-        """
-        numbers = np.flatnonzero(takes_part)
-        self._body_boxes = BodyBoxes([objects.shapes[i].body for i in numbers.tolist()], kind=self._kind)
-        self.tight = np.zeros((len(objects), 2, 3))
-        self.tight[numbers] = self._body_boxes.boxes(objects.poses[numbers])
-        self._place = np.full(len(objects), -1)
-        self._place[numbers] = np.arange(len(numbers))
-        self._all_pairs = None
-        if np.isinf(clearances).any():  # then all objects have this one
-            self._begin()
-            self._all_pairs = _all_pairs(objects.ids[numbers], objects.fixed[numbers])
-            return
-        ids = objects.ids[numbers].tolist()
-        reach = dict(zip(ids, _half(clearances[numbers]).tolist(), strict=True))
-        unused = max(self._broad_ids.values(), default=0) - len(self._broad_ids)
-        if unused > _MOST_UNUSED_IDS or any(self._reach[i] != reach[i] for i in self._broad_ids.keys() & reach.keys()):
-            self._begin()
+    def renew(self, objects: Objects, reach: Reach) -> None:
+        """Objects or filters have changed.  The objects are in the table already."""
         self._reach = reach
-        if gone := self._broad_ids.keys() - reach.keys():
-            self._broad.remove([self._broad_ids.pop(i) for i in sorted(gone)])
-        self._grow_by = np.zeros(len(objects))
-        self._grow_by[numbers] = list(reach.values())
+        self._place(-1)
+        self._stage: BoxStage | None = None
+        self._pairs.fewest = FEWEST
+        if reach.everywhere or (self._name == "auto" and len(objects) <= _SMALL):
+            self._begin()
+            self._stage = reach.box_stage()
+            self._pairs.fewest = max(FEWEST, len(objects))
+            if reach.everywhere:
+                self._pairs.make_room(len(objects) * (len(objects) - 1) // 2)
+        else:
+            self._renew_broad_phase(objects, np.flatnonzero(reach.takes_part))
+
+    def _place(self, since: int) -> int:
+        """Boxes of what has moved since then; how many there are."""
+        table = self._tables.table
+        table.since = since
+        return int(place_boxes(table.address, 0, 0))
+
+    def _renew_broad_phase(self, objects: Objects, numbers: NDArray[np.intp]) -> None:
+        ids = objects.ids[numbers].tolist()
+        grown_by = dict(zip(ids, self._reach.grow_by[numbers].tolist(), strict=True))
+        unused = max(self._broad_ids.values(), default=0) - len(self._broad_ids)
+        known = self._broad_ids.keys() & grown_by.keys()
+        if unused > _MOST_UNUSED_IDS or any(self._grown_by[i] != grown_by[i] for i in known):
+            self._begin()
+        broad = self._broad = self._broad or broad_phase(self._name)
+        self._grown_by = grown_by
+        if gone := self._broad_ids.keys() - grown_by.keys():
+            broad.remove([self._broad_ids.pop(i) for i in sorted(gone)])
         new = np.array([i not in self._broad_ids for i in ids], dtype=np.bool_)
         for fixed in (False, True):
             added = numbers[new & (objects.fixed[numbers] == fixed)]
-            broad_ids = np.atleast_1d(self._broad.add(self._grown(added), fixed=fixed))
+            broad_ids = np.atleast_1d(broad.add(self._grown(added), fixed=fixed))
             self._broad_ids.update(zip(objects.ids[added].tolist(), broad_ids.tolist(), strict=True))
         self._broad_id_of = np.full(len(objects), -1)
         self._broad_id_of[numbers] = [self._broad_ids[i] for i in ids]
-        self._world_id_of = np.full(max(self._broad_ids.values(), default=-1) + 1, -1)
-        self._world_id_of[self._broad_id_of[numbers]] = ids
+        self._number_of = np.full(max(self._broad_ids.values(), default=-1) + 1, -1)
+        self._number_of[self._broad_id_of[numbers]] = numbers
         self._in_order = bool((np.diff(self._broad_id_of[numbers]) > 0).all())
         self._movable = int(np.count_nonzero(~objects.fixed[numbers]))
         self._note_moved(numbers[~objects.fixed[numbers]])
 
     def _grown(self, numbers: NDArray[np.intp]) -> Floats:
-        boxes = self.tight[numbers]
-        boxes[:, 0] -= self._grow_by[numbers, None]
-        boxes[:, 1] += self._grow_by[numbers, None]
-        return boxes
+        boxes, grow_by = self._tables.posed[numbers], self._reach.grow_by[numbers, None]
+        return np.stack([boxes["low"] - grow_by, boxes["high"] + grow_by], axis=1)
 
-    def move(self, objects: Objects, moved: NDArray[np.intp]) -> None:
-        """New boxes of objects (numbers, ascending) that moved."""
-        moved = moved[(self._place[moved] >= 0) & ~objects.fixed[moved]]
-        self.tight[moved] = self._body_boxes.boxes(objects.poses[moved], which=self._place[moved])
-        if self._all_pairs is None:
-            self._note_moved(moved)
+    def move(self, objects: Objects, since: int) -> int:
+        """New boxes of objects that moved since then; how many there are."""
+        moved = self._place(since)
+        if self._stage is None:
+            numbers = np.flatnonzero(objects.moved > since)
+            self._note_moved(numbers[self._reach.takes_part[numbers] & ~objects.fixed[numbers]])
+        return moved
 
     def _note_moved(self, moved: NDArray[np.intp]) -> None:
         """The broad phase takes boxes in the order of its own ids."""
         self._moved = moved if self._in_order else moved[np.argsort(self._broad_id_of[moved])]
 
-    def pairs(self) -> Keys:
-        """All pairs whose grown boxes overlap, sorted."""
-        if self._all_pairs is not None:
-            self._pair_count = len(self._all_pairs)
-            return self._all_pairs
+    def find(self, objects: Objects, filters: Filters) -> None:
+        """Put all pairs whose grown boxes overlap, and that pass the filters, into the pair cache."""
+        if self._stage is not None:
+            self.pair_count = compare_all(self._tables, self._pairs, self._stage)
+            return
+        assert self._broad is not None
         everything = len(self._moved) == self._movable
         self._broad.update(self._grown(self._moved), None if everything else self._broad_id_of[self._moved])
-        pairs = self._world_id_of[self._broad.pairs]
-        self._pair_count = len(pairs)
-        if self._in_order:
-            return as_keys(pairs)
-        return np.sort(as_keys(np.sort(pairs, axis=1)))
+        pairs = self._number_of[self._broad.pairs]
+        self.pair_count = len(pairs)
+        if not self._in_order:
+            pairs = np.sort(pairs, axis=1)
+            pairs = pairs[np.argsort(as_keys(pairs))]
+        clearances = np.full(len(pairs), self._reach.clearance)
+        if len(filters):
+            tested, clearances = self._reach.of_pairs(pairs)
+            pairs, clearances = pairs[tested], clearances[tested]
+        self._pairs.put(as_keys(objects.ids[pairs]), pairs, clearances)
+
+
+def compare_all(objects: ObjectTables, pairs: PairCache, stage: BoxStage) -> int:
+    """Compare all pairs of boxes; how many overlap."""
+    count, table = len(objects.posed), pairs.table
+    stage.row = 0
+    while compare_boxes(objects.table.address, table.address, stage.address) < count:
+        stop_if_abandoned()
+        pairs.make_room(table.count + count - stage.row)
+    return int(stage.box_pairs)
 
 
 def _half(clearances: Floats) -> Floats:
     """At least half of each."""
     half: Floats = 0.5 * clearances
     return np.where(half + half < clearances, np.nextafter(half, np.inf), half)
-
-
-def _all_pairs(ids: NDArray[np.int64], fixed: Bools) -> Keys:
-    """All pairs of ids, ascending, but those of two that are fixed."""
-    first, second = np.triu_indices(len(ids), k=1)
-    tested = ~(fixed[first] & fixed[second])
-    return as_keys(np.column_stack([ids[first], ids[second]])[tested])

@@ -263,6 +263,7 @@ def _restored(bodies: list[Body], names: list[str], arrays: tuple[NDArray[Any], 
     for array, kept in zip((rows.ids, rows.poses, rows.groups, rows.fixed), arrays, strict=True):
         array[:count] = kept
     rows.names[:count] = names
+    rows.moved[:count] = 0
     known: dict[int, Shape] = {}
     for place, body in enumerate(bodies):
         rows.shapes[place] = known.setdefault(id(body), Shape(body))

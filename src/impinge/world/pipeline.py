@@ -1,10 +1,10 @@
 """The collision pipeline of a world: broad phase, filters and narrow phase for one query, with a warm start.
 
-objects, poses ──BodyBoxes──> boxes, grown by half a clearance
-                                 │  broad phase: pairs that began and ended
+objects, poses ──box_stage──> boxes, grown by half a clearance
+                                 │  candidates: pairs that overlap and pass the filters
                                  ▼
-               filters ──> pairs that are followed (PairSlots: the warm start of each)
-                                 │  narrow phase: those with an object that moved
+                     pair cache: rows of what each pair remembers; open: new, or an object moved
+                                 │  narrow phase
                                  ▼
                       hulls ──> trees ──> insides of solids ──> Frame
 """
@@ -12,40 +12,38 @@ objects, poses ──BodyBoxes──> boxes, grown by half a clearance
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.arrays import Bools, read_only
+from impinge.arrays import read_only
 from impinge.broadphase.pair_keys import Keys, as_pairs, change_to
-from impinge.bvh.answers import APART, MEETING
-from impinge.convex.workspace import CLOSER_THAN, DISTANCE
-from impinge.geometry.float_errors import default_float_errors
-from impinge.queries import verbs
-from impinge.queries.contact_columns import NO_CONTACTS
+from impinge.queries.method import DistanceColumns
 from impinge.results import Distance
-from impinge.world.candidates import Candidates
+from impinge.world.candidates import Candidates, Reach
 from impinge.world.contact_store import ContactStore
 from impinge.world.filters import Filters
 from impinge.world.frame import Frame, FrameStatistics
 from impinge.world.objects import Objects
-from impinge.world.pair_slots import PairSlots
-from impinge.world.stages.hull_choice import hulls_are_worth_it, learn
-from impinge.world.stages.hull_stage import HULLS_NEAR, HULLS_STILL_APART
-from impinge.world.stages.narrow_stages import Asked, NarrowStages, Nearest
+from impinge.world.pair_cache import PairCache
+from impinge.world.stages.narrow_phase import NarrowPhase
+from impinge.world.stages.narrow_phase import Query as Query
+from impinge.world.stages.object_table import ObjectTables
+from impinge.world.stages.pair_table import BY_VERBS, MAYBE_NESTED, NO_POINT, OPEN
 from impinge.world.stages.red_stage import FEATURES_MEET, GREEN_GREEN, RED_GREEN, RED_RED
+from impinge.world.stages.shape_groups import (
+    PosedPairs,
+    answers_by_verbs,
+    are_nested,
+    built_contacts,
+    distances_by_verbs,
+    points_of_contact,
+    put_nested,
+)
 
-
-class Query(Enum):
-    """What ``World.detect`` finds, by the names of the verbs."""
-
-    COLLIDES = "collides"
-    CONTACTS = "contacts"
-    DISTANCE = "distance"
-    CLOSER_THAN = "closer_than"
+_VERB_COSTS = 2000
+"""What the verbs take for a pair, in comparisons of volumes."""
 
 
 class Clock:
@@ -58,26 +56,8 @@ class Clock:
     def stage(self, name: str) -> None:
         """What was done since the last stage belongs to this one."""
         now = time.perf_counter()
-        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self.seconds[name] = now - self._last
         self._last = now
-
-
-@dataclass
-class Counts:
-    """What the narrow phase did in one frame."""
-
-    narrow_pairs: int
-    hull_pairs: int = 0
-    apart_by_hulls: int = 0
-    apart_by_kept_planes: int = 0
-    green_green: int = 0
-    red_green: int = 0
-    red_red: int = 0
-    decided_by_features: int = 0
-    tree_pairs: int = 0
-    box_tests: int = 0
-    triangle_tests: int = 0
-    nested_pairs: int = 0
 
 
 class Detection(NamedTuple):
@@ -94,6 +74,7 @@ class Detection(NamedTuple):
 
 _NEVER = (-1, -1, -1.0)
 _NOTHING: Keys = np.empty(0, dtype=np.int64)
+NO_PAIRS = read_only(np.empty((0, 2), dtype=np.int64))
 
 
 class Pipeline:
@@ -104,12 +85,10 @@ class Pipeline:
 
     def __init__(self, query: Query, broadphase: str, hull_method: str | None) -> None:
         self._query = query
-        self._use_hulls = hull_method is not None
-        self._choose_hulls = hull_method == "auto" and query is not Query.DISTANCE
-        self._walks = hull_method in ("vclip", "lin-canny")
-        self._candidates = Candidates(broadphase, "tight" if self._use_hulls else "vertices")
-        self._stages = NarrowStages(hull_method)
-        self._slots = PairSlots()
+        self._objects = ObjectTables(hull_method)
+        self._pairs = PairCache()
+        self._candidates = Candidates(broadphase, self._objects, self._pairs)
+        self._narrow = NarrowPhase(query, hull_method, self._objects, self._pairs)
         self._contacts = ContactStore()
         self._seen = _NEVER
         self._then = -1
@@ -121,203 +100,120 @@ class Pipeline:
         """
         clock = Clock()
         state = objects.edits, filters.version, reach
-        renewed, other_filters = self._seen != state, self._seen[1:] != state[1:]
-        moved = np.flatnonzero(objects.moved > self._then)
-        if renewed:
-            self._renew(objects, filters, reach)
+        pairs, table = self._pairs, self._objects.table
+        if self._seen != state:
+            moved = int(np.count_nonzero(objects.moved > self._then))
+            self._renew(objects, Reach(objects, filters, reach, self._query is Query.CLOSER_THAN))
         else:
-            self._candidates.move(objects, moved)
+            moved = self._candidates.move(objects, self._then)
         clock.stage("boxes")
-        keys = self._candidates.pairs()
+        self._candidates.find(objects, filters)
         clock.stage("broad phase")
-        pairs = self._numbers(objects, keys)
-        clearances = np.full(len(keys), reach)
-        if len(filters):
-            passed, their_own = filters.apply(objects.ids, objects.groups, pairs, reach)
-            if self._query is Query.CLOSER_THAN:
-                clearances = their_own
-            keys, pairs, clearances = keys[passed], pairs[passed], clearances[passed]
-        known = self._slots.follow(keys)
-        fresh = objects.moved[pairs] > self._then
-        ask = ~known | fresh[:, 0] | fresh[:, 1]
-        if other_filters and self._query in (Query.CLOSER_THAN, Query.DISTANCE):
-            ask[:] = True
+        table.since = self._then
+        pairs.table.all_anew = self._seen[1:] != state[1:] and self._query in (Query.CLOSER_THAN, Query.DISTANCE)
+        pairs.follow(table)
         clock.stage("filters")
-        asked = Asked(pairs, self._slots.slots, clearances).only(ask)
-        counts = self._answer(asked, clock)
-        frame, yes = self._framed(objects, keys, counts, len(moved), clock, last)
+        self._narrow.begin()
+        tested = pairs.table.open
+        nested = self._answer(clock) if tested else self._nothing_open(clock)
+        frame, yes = self._framed(objects, clock, last, (moved, tested, nested))
         self._seen, self._then = state, now
         return Detection(frame, yes, state, now)
 
-    @default_float_errors
-    def _renew(self, objects: Objects, filters: Filters, reach: float) -> None:
-        self._stages.prepare(objects)
-        ids, groups = objects.ids, objects.groups
-        takes_part = ~filters.left_out(ids, groups)
-        clearances = np.full(len(ids), reach)
-        if self._query is Query.CLOSER_THAN:
-            clearances = filters.largest_clearances(ids, groups, reach)
-        self._candidates.renew(objects, takes_part, clearances)
+    def _renew(self, objects: Objects, reach: Reach) -> None:
+        if self._seen[0] != objects.edits:
+            self._objects.prepare(objects)
+        self._candidates.renew(objects, reach)
 
     @staticmethod
-    def _numbers(objects: Objects, keys: Keys) -> NDArray[np.int64]:
-        """(k, 2) which objects these pairs of ids are."""
-        pairs: NDArray[np.int64] = as_pairs(keys)
-        if objects.next_id == len(objects):
-            return pairs  # none was ever removed
-        return np.searchsorted(objects.ids, pairs)
+    def _nothing_open(clock: Clock) -> int:
+        for name in ("hulls", "trees", "nested"):
+            clock.stage(name)
+        return 0
 
-    def _answer(self, asked: Asked, clock: Clock) -> Counts:
-        """The narrow phase of these pairs; the answers are written into their slots."""
-        counts = Counts(narrow_pairs=len(asked))
-        if self._query is Query.DISTANCE:
-            self._measure(asked, counts, clock)
-        else:
-            self._decide(asked, counts, clock)
-        return counts
-
-    def _hulls(self, query: int, asked: Asked, counts: Counts, clock: Clock) -> tuple[Bools, Nearest]:
-        """Which pairs may be near enough, as far as hulls can tell; and distances of convex bodies, if wanted."""
-        near, nearest = np.ones(len(asked), dtype=np.bool_), Nearest.room_for(len(asked))
-        which = self._stages.both_convex(asked.pairs)
-        if self._use_hulls:
-            worth = np.isfinite(asked.clearances)
-            if self._choose_hulls:
-                worth &= hulls_are_worth_it(self._slots, asked.slots, self._stages.triangles(asked.pairs))
-            which |= worth
-        where = np.flatnonzero(which)
-        if len(where):
-            some = asked.only(where)
-            answers, found = self._stages.ask_hulls(query, some, self._slots)
-            near[where] = answers == HULLS_NEAR
-            nearest.put(where, found)
-            counts.apart_by_kept_planes = int(np.count_nonzero(answers == HULLS_STILL_APART))
-            if self._choose_hulls:
-                learn(self._slots, some.slots, answers == HULLS_STILL_APART)
-        counts.hull_pairs = len(where)
-        counts.apart_by_hulls = int(np.count_nonzero(~near))
+    def _answer(self, clock: Clock) -> int:
+        """The narrow phase; answers are written into the rows of pairs.  How many pairs might be nested."""
+        narrow, has_contacts = self._narrow, self._query is Query.CONTACTS
+        open_before = self._pairs.states == OPEN if has_contacts else ()
+        narrow.compare_hulls()
         clock.stage("hulls")
-        return near, nearest
-
-    def _decide(self, asked: Asked, counts: Counts, clock: Clock) -> None:
-        """Yes or no."""
-        yes, _ = self._hulls(CLOSER_THAN, asked, counts, clock)
-        others = yes & self._stages.without_triangles(asked.pairs)
-        yes[others] = self._by_verbs(asked.only(others))
-        open_ = yes & ~others & ~self._stages.both_convex(asked.pairs)
-        if self._walks and self._query is not Query.CONTACTS:
-            open_ = self._red_against_red(asked, open_, counts, clock)
-        if self._query is Query.CONTACTS:
-            meeting, maybe = self._all_contacts(asked, yes & ~others, counts)
-        else:
-            meeting, maybe = self._trees(asked, open_, counts)
+        if narrow.hulls.by_verbs:
+            self._ask_verbs()
+        if narrow.walks:
+            narrow.compare_features()
+            clock.stage("features")
+        keys = narrow.search_trees()
+        if has_contacts:
+            self._keep_contacts(np.flatnonzero(open_before), keys)
+        if narrow.trees.no_points:
+            self._put_points_of_contact()
         clock.stage("trees")
-        yes[open_] = meeting[open_]
-        maybe &= open_
-        maybe[maybe] = self._stages.maybe_nested(asked.pairs[maybe], self._candidates.tight)
-        counts.nested_pairs = int(np.count_nonzero(maybe))
-        if counts.nested_pairs:
-            yes[maybe] = self._stages.nested(asked.only(maybe))
+        nested: int = narrow.trees.maybe_nested
+        if nested:
+            self._settle_nested()
+        if self._objects.table.hulls_wanted:
+            self._objects.build_wanted_hulls()
         clock.stage("nested")
-        self._slots.yes[asked.slots] = yes
+        return nested
 
-    def _red_against_red(self, asked: Asked, open_: Bools, counts: Counts, clock: Clock) -> Bools:
-        """Which pairs are still undecided after a test of the overlapping features of their hulls."""
-        where = np.flatnonzero(open_)
-        if len(where) == 0:
-            return open_
-        kinds = self._stages.ask_features(asked.only(where), self._slots)
-        counts.green_green, counts.red_green = (
-            int(np.count_nonzero(kinds == kind)) for kind in (GREEN_GREEN, RED_GREEN)
-        )
-        counts.decided_by_features = int(np.count_nonzero(kinds == FEATURES_MEET))
-        counts.red_red = int(np.count_nonzero(kinds == RED_RED)) + counts.decided_by_features
-        clock.stage("features")
-        still = open_.copy()
-        still[where[kinds == FEATURES_MEET]] = False
-        return still
+    def _posed(self, where: NDArray[np.intp]) -> PosedPairs:
+        return PosedPairs(self._objects.shape_by_object, self._pairs.objects[where], self._objects.poses)
 
-    def _by_verbs(self, asked: Asked) -> list[bool]:
-        """One pair after the other, for bodies that the stages do not know."""
-        verb: dict[Query, Any] = {
-            Query.COLLIDES: verbs.collides,
-            Query.CLOSER_THAN: verbs.closer_than,
-            Query.CONTACTS: verbs.contacts,  # says that it is Unsupported
-        }
-        found = []
-        for pair, clearance in zip(asked.pairs, asked.clearances.tolist(), strict=True):
-            a, b, pose_a, pose_b = self._stages.bodies(pair)
-            limit = (clearance,) if self._query is Query.CLOSER_THAN else ()
-            found.append(bool(verb[self._query](a, b, *limit, pose_a, pose_b)))
-        return found
+    def _in_state(self, state: int) -> tuple[PosedPairs, NDArray[np.int64], NDArray[np.intp]]:
+        """All pairs for which this is still to be done, their rows, and which they are."""
+        where = np.flatnonzero(self._pairs.states == state)
+        return self._posed(where), self._pairs.slots[where], where
 
-    def _trees(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
-        """Which of some pairs are near enough, and of which others one may be inside the other."""
-        meeting, maybe = np.zeros_like(which), np.zeros_like(which)
-        counts.tree_pairs = int(np.count_nonzero(which))
-        if counts.tree_pairs:
-            name = self._query.value
-            answers, _ = self._stages.ask_trees(name, asked.only(which), self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            meeting[which] = answers == MEETING
-            maybe[which] = answers == APART
-        return meeting, maybe
-
-    def _all_contacts(self, asked: Asked, which: Bools, counts: Counts) -> tuple[Bools, Bools]:
-        """As ``_trees``, and all contacts of these pairs are kept."""
-        meeting = np.zeros_like(which)
-        where = np.flatnonzero(which)
-        some = asked.only(where)
-        counts.tree_pairs = len(some)
-        if len(some):
-            found, ends = self._stages.ask_contacts(some, self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            columns = self._stages.built_contacts(some, found, ends)
-            meeting[where] = np.diff(ends, prepend=0) > 0
+    def _ask_verbs(self) -> None:
+        """Settle pairs of bodies that have no triangles."""
+        posed, slots, where = self._in_state(BY_VERBS)
+        rows, clearances = self._pairs.rows, self._pairs.clearances[where]
+        if self._query is Query.DISTANCE:
+            for slot, found in zip(slots.tolist(), distances_by_verbs(posed), strict=True):
+                rows["value"][slot] = found.value
+                rows["points"][slot] = [*found.point_a, *found.point_b]
+                rows["faces"][slot] = found.face_a, found.face_b
+            rows["yes"][slots] = rows["value"][slots] <= clearances
         else:
-            columns = NO_CONTACTS
-        keys = self._slots.keys_of(asked.slots)
-        self._contacts.replace(keys, keys[where][columns[0][:, 0]], columns)
-        return meeting, ~meeting
+            rows["yes"][slots] = answers_by_verbs(self._query, posed, clearances)
+        apart = posed.pairs[~rows["yes"][slots]]
+        self._objects.note_cost(apart, _VERB_COSTS)
 
-    def _measure(self, asked: Asked, counts: Counts, clock: Clock) -> None:
-        """Distances."""
-        convex = self._stages.both_convex(asked.pairs)
-        open_, nearest = self._hulls(DISTANCE, asked, counts, clock)
-        nearest.values[~open_ & ~convex] = np.inf
-        others = open_ & self._stages.without_triangles(asked.pairs)
-        for i in np.flatnonzero(others).tolist():
-            found = verbs.distance(*self._stages.bodies(asked.pairs[i]))
-            nearest.values[i] = found.value
-            nearest.points[i] = [*found.point_a, *found.point_b]
-            nearest.faces[i] = found.face_a, found.face_b
-        where = np.flatnonzero(open_ & ~others & ~convex)
-        some = asked.only(where)
-        counts.tree_pairs = len(some)
-        if len(some):
-            _, measured = self._stages.ask_trees("distance", some, self._slots)
-            counts.box_tests, counts.triangle_tests = self._stages.tests()
-            meeting = np.flatnonzero(measured.values == 0.0)
-            self._stages.put_common_points(some, measured, meeting)
-            clock.stage("trees")
-            maybe = measured.values > 0.0
-            maybe[maybe] = self._stages.maybe_nested(some.pairs[maybe], self._candidates.tight)
-            counts.nested_pairs = int(np.count_nonzero(maybe))
-            self._stages.put_nested(some, measured, np.flatnonzero(maybe))
-            nearest.put(where, measured)
-            clock.stage("nested")
-        slots = self._slots
-        slots.yes[asked.slots] = nearest.values <= asked.clearances
-        slots.values[asked.slots] = nearest.values
-        slots.points[asked.slots] = nearest.points
-        slots.faces[asked.slots] = nearest.faces
+    def _keep_contacts(self, where: NDArray[np.intp], keys: list[Keys]) -> None:
+        ends = self._narrow.trees.ends
+        columns = built_contacts(self._posed(where), np.concatenate(keys), ends[where])
+        renewed = self._pairs.keys[where]
+        self._contacts.replace(renewed, renewed[columns[0][:, 0]], columns)
+
+    def _distances_of(self, slots: NDArray[np.int64]) -> DistanceColumns:
+        rows = self._pairs.rows
+        return DistanceColumns(rows["value"][slots], rows["points"][slots].reshape(-1, 2, 3), rows["faces"][slots])
+
+    def _put_points_of_contact(self) -> None:
+        """Where the distance is zero the search has found two faces, but no point."""
+        posed, slots, _ = self._in_state(NO_POINT)
+        rows = self._pairs.rows
+        rows["points"][slots] = np.tile(points_of_contact(posed, rows["faces"][slots]), 2)
+
+    def _settle_nested(self) -> None:
+        """Where surfaces are apart, one body may be inside the other."""
+        posed, slots, where = self._in_state(MAYBE_NESTED)
+        rows = self._pairs.rows
+        if self._query is not Query.DISTANCE:
+            rows["yes"][slots] = are_nested(posed)
+            return
+        found = self._distances_of(slots)
+        put_nested(posed, found)
+        rows["value"][slots], rows["faces"][slots] = found.values, found.faces
+        rows["points"][slots] = found.points.reshape(-1, 6)
+        rows["yes"][slots] = found.values <= self._pairs.clearances[where]
 
     def _framed(
-        self, objects: Objects, keys: Keys, counts: Counts, moved: int, clock: Clock, last: Detection | None
+        self, objects: Objects, clock: Clock, last: Detection | None, counts: tuple[int, int, int]
     ) -> tuple[Frame, Keys]:
-        """The frame, and its pairs."""
-        slots = self._slots.slots
-        yes = self._slots.yes[slots]
+        """The frame, and its pairs; ``counts`` are those of objects that moved, of pairs tested and maybe nested."""
+        keys, slots = self._pairs.keys, self._pairs.slots
+        yes = self._pairs.rows["yes"][slots]
         now = keys[yes]
         began, ended, persist, _ = change_to(_NOTHING if last is None else last.yes, now)
         names = objects.name_by_id
@@ -325,18 +221,27 @@ class Pipeline:
             # Those of this frame only: names of all that ever went would add up.
             names = {i: last.frame.names[i] for i in as_pairs(ended).ravel().tolist()} | names
         contacts = self._contacts.of(now) if self._query is Query.CONTACTS else None
-        distance = self._distances(slots[yes]) if self._query is Query.DISTANCE else None
+        distance = distance_of(self._distances_of(slots[yes])) if self._query is Query.DISTANCE else None
         clock.stage("results")
+        (moved, tested, nested), narrow = counts, self._narrow
+        kinds = narrow.features.counts.tolist()
+        hulls, trees = narrow.hulls, narrow.trees
         statistics = FrameStatistics(
-            objects=len(objects), moved=moved, box_pairs=self._candidates.pair_count, filtered_pairs=len(keys),
-            seconds=clock.seconds, **vars(counts),
+            len(objects), moved, self._candidates.pair_count, len(keys), tested, hulls.compared, hulls.apart,
+            hulls.by_kept_planes, kinds[GREEN_GREEN], kinds[RED_GREEN], kinds[RED_RED] + kinds[FEATURES_MEET],
+            kinds[FEATURES_MEET], trees.compared, narrow.box_tests, narrow.triangle_tests, nested, clock.seconds,
         )  # fmt: skip
-        all_, new, gone, old = (read_only(as_pairs(each)) for each in (now, began, ended, persist))
+        all_, new, gone, old = (_as_pairs(each) for each in (now, began, ended, persist))
         return Frame(self._query.value, all_, new, gone, old, contacts, distance, statistics, names), now
 
-    def _distances(self, slots: NDArray[np.int64]) -> Distance:
-        points, faces = self._slots.points[slots], self._slots.faces[slots]
-        return Distance(
-            self._slots.values[slots], points[:, :3].copy(), points[:, 3:].copy(), faces[:, 0].copy(),
-            faces[:, 1].copy(),
-        )  # fmt: skip
+
+def _as_pairs(keys: Keys) -> NDArray[np.int64]:
+    return read_only(as_pairs(keys)) if len(keys) else NO_PAIRS
+
+
+def distance_of(found: DistanceColumns) -> Distance:
+    """As users see it."""
+    points, faces = found.points, found.faces
+    return Distance(
+        found.values, points[:, 0].copy(), points[:, 1].copy(), faces[:, 0].copy(), faces[:, 1].copy()
+    )  # fmt: skip

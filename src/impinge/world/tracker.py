@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
-from impinge.arrays import read_only
 from impinge.world.filters import Filters
-from impinge.world.frame import Frame
+from impinge.world.frame import Frame, FrameStatistics
 from impinge.world.objects import Objects
-from impinge.world.pipeline import Counts, Detection, Pipeline, Query
+from impinge.world.pipeline import NO_PAIRS, Detection, Pipeline, Query
 
 
 class Tracker:
@@ -49,12 +46,17 @@ class Tracker:
         self.last = detection
 
 
-_NOTHING_DONE: dict[str, Any] = {"moved": 0, "seconds": {}, **vars(Counts(narrow_pairs=0))}
+_COUNTED = ("objects", "box_pairs", "filtered_pairs")
+"""What statistics say of a frame for which nothing was done; all else is zero."""
+_NOTHING_DONE: dict[str, Any] = {
+    **{each.name: 0 for each in fields(FrameStatistics) if each.name not in _COUNTED},
+    "seconds": {},
+}
 
 
 def _unchanged(last: Detection) -> Detection:
     """Nothing moved: the same pairs, and none of them is new."""
-    frame, none = last.frame, read_only(np.empty((0, 2), dtype=np.int64))
+    frame, none = last.frame, NO_PAIRS
     statistics = replace(frame.statistics, **_NOTHING_DONE)
     still: Frame = replace(frame, began=none, ended=none, persist=frame.pairs, statistics=statistics)
     return last._replace(frame=still)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from impinge.arrays import Floats, as_clearance, as_flag, is_id, shown
-from impinge.bodies import Body, require_body
+from impinge.arrays import as_clearance, as_flag, shown
 from impinge.broadphase.choice import broad_phase
 from impinge.convex.search import METHODS
-from impinge.geometry.pose import as_pose
-from impinge.world.filters import Filter, Filters, Subject
+from impinge.queries.batch import as_workers
+from impinge.world.configurations import Asked, frames_of
+from impinge.world.edits import WorldEdits
+from impinge.world.filters import Filters, Subject
 from impinge.world.frame import Frame
-from impinge.world.objects import Instance, Objects
+from impinge.world.frames import Frames
+from impinge.world.objects import Objects
 from impinge.world.one_user import OneUser
 from impinge.world.pipeline import Query
 from impinge.world.state import WorldState
@@ -24,7 +25,7 @@ from impinge.world.tracker import Tracker
 _QUERIES = {query.value: query for query in Query}
 
 
-class World:
+class World(WorldEdits):
     """Many moving objects with names, poses and filters, and which pairs of them collide.
 
     ``detect`` runs the pipeline: a broad phase over bounding boxes, the filters, and a narrow phase of convex hulls,
@@ -34,13 +35,14 @@ class World:
     Parameters
     ----------
     broadphase
-        How pairs are found whose boxes overlap: "auto", "tree", "sweep", "hash", "hash-standard" or "brute".
+        How pairs are found whose boxes overlap: "auto", "tree", "sweep", "hash", "hash-standard" or "brute".  "auto"
+        compares all boxes of up to 256 objects, and is the tree for more.
     clearance
         The clearance of ``detect("closer_than")``, where no filter says otherwise.
     hulls
         How convex hulls are compared before bounding volume hierarchies: "gjk", "vclip" or "lin-canny".  All give the
         same answers.  "auto" is GJK, for pairs where that pays.  With None, hulls around bodies that are not convex
-        are left out, which is quicker for a single frame.
+        are left out.
 
     Raises
     ------
@@ -77,16 +79,7 @@ class World:
     0.0
     """
 
-    # That an interrupted call happens as a whole or not at all is so because of three principles:
-    #
-    # - A change is made by one step, and nothing is left to be done after it.  An object that comes or goes, with its
-    #   group and the filters about it, is one assignment of a new state; a filter is one entry of a dictionary; new
-    #   poses are written by one kernel, in which Python handles no signals.  All that can be computed or refused comes
-    #   before.
-    # - What makes kept answers invalid (the clock of poses, the version of the filters) is advanced *before* that
-    #   step: if it does not follow, some work is done in vain.
-    # - What is kept between frames is out of the world's hands while it is used (``world.tracker``), and the guard
-    #   against other threads knows a call that is no more (``world.one_user``).
+    # Why a call may be interrupted anywhere is said in ``world.edits``.
 
     def __init__(self, broadphase: str = "auto", *, clearance: float = 0.0, hulls: str | None = "auto") -> None:
         broad_phase(broadphase)  # an unknown name is told at once
@@ -105,295 +98,38 @@ class World:
         """No pose has changed later than that."""
         self._alone = OneUser()
 
-    # --- objects
-
-    def add(
-        self,
-        body: Body,
-        pose: ArrayLike | None = None,
-        *,
-        name: str | None = None,
-        group: str | None = None,
-        fixed: bool = False,
-    ) -> int:
-        """Add an object.
-
-        Parameters
-        ----------
-        body
-            A Mesh, ConvexHull or ConvexPieces; many objects may share one.
-        pose
-            (4, 4), by default the identity.
-        name
-            A name that no object and no group of this world has.  By default "object 7" for the id 7, or "object 7'"
-            where that is taken.
-        group
-            A name that objects may share, for filters.
-        fixed
-            Whether the object stays where it is: it cannot be moved, and is not compared with other fixed objects.
-
-        Returns
-        -------
-        int
-            The id of the object, which no other object of this world ever has.
-
-        Raises
-        ------
-        ValueError
-            If the pose is not one rigid (4, 4) matrix, or a name is taken.
-        RuntimeError
-            If another thread uses the world; so do all methods that change it.
-
-        Examples
-        --------
-        >>> from impinge import World, shapes
-        >>> world = World()
-        >>> world.add(shapes.box(1, 1, 1)), world.add(shapes.box(9, 9, 1), name="floor", fixed=True)
-        (0, 1)
-        >>> world["floor"].id, world[0].name
-        (1, 'object 0')
-        """
-        require_body(body, "body")
-        checked = as_pose(pose, "pose")
-        if checked.shape != (4, 4):
-            raise ValueError(f"pose: expected shape (4, 4), got {checked.shape}")
-        stays = as_flag(fixed, "fixed")
-        with self._alone:
-            objects, filters, groups = self._state
-            called = self._state.free_name() if name is None else self._state.new_name(name)
-            if isinstance(group, str) and group == called:
-                raise ValueError(f"{called!r} cannot be the name of an object and of its group")
-            if group is not None:
-                groups = self._state.groups_with(group)
-            number = 0 if group is None else groups[group]
-            self._time += 1
-            more = objects.with_one_more(body, checked, called, number, stays, self._time)
-            self._state = WorldState(more, filters, groups)
-            return objects.next_id
-
-    def remove(self, who: str | int) -> None:
-        """Remove an object, and all filters about it.
-
-        Its pairs appear in ``ended`` of the next frame of each query.
-
-        Parameters
-        ----------
-        who
-            The name or id of the object.
-
-        Raises
-        ------
-        KeyError
-            If there is no such object.
-
-        Examples
-        --------
-        >>> from impinge import World, shapes
-        >>> world = World()
-        >>> _ = world.add(shapes.box(1, 1, 1), name="crate")
-        >>> world.remove("crate")
-        >>> len(world), "crate" in world
-        (0, False)
-        """
-        with self._alone:
-            number = self._state.number_of(who)
-            objects, filters, groups = self._state
-            filters = filters.without(int(objects.ids[number]))
-            self._state = WorldState(objects.without(number), filters, groups)
-
-    def move(self, who: str | int, pose: ArrayLike) -> None:
-        """Put an object into another pose.
-
-        Parameters
-        ----------
-        who
-            The name or id of the object.
-        pose
-            (4, 4), rigid.
-
-        Raises
-        ------
-        KeyError
-            If there is no such object.
-        ValueError
-            If the object is fixed, or the pose is not one rigid (4, 4) matrix.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from impinge import World, shapes
-        >>> world = World()
-        >>> _ = world.add(shapes.box(1, 1, 1), name="crate")
-        >>> pose = np.eye(4)
-        >>> pose[2, 3] = 5.0
-        >>> world.move("crate", pose)
-        >>> world["crate"].pose[:3, 3].tolist()
-        [0.0, 0.0, 5.0]
-        """
-        with self._alone:
-            number = self._state.number_of(who)
-            objects = self._state.objects
-            if objects.fixed[number]:
-                raise ValueError(f"{objects.names[number]!r} is fixed and cannot be moved")
-            self._place(np.array([number]), as_pose(pose, "pose", check=False)[None])
-
-    def set_poses(self, poses: ArrayLike, who: Iterable[str] | Iterable[int] | None = None) -> None:
-        """Put many objects into other poses at once.
-
-        Parameters
-        ----------
-        poses
-            (n, 4, 4), rigid: one for each object.
-        who
-            The names or ids of the objects.  By default all objects that are not fixed, in the order of their ids.
-
-        Raises
-        ------
-        KeyError
-            If there is no such object.
-        ValueError
-            If an object is fixed, or the poses are not as many rigid matrices; then no object is moved.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from impinge import World, shapes
-        >>> world = World()
-        >>> for name in ("left", "right"):
-        ...     _ = world.add(shapes.box(1, 1, 1), name=name)
-        >>> poses = np.tile(np.eye(4), (2, 1, 1))
-        >>> poses[:, 0, 3] = -2.0, 2.0
-        >>> world.set_poses(poses)
-        >>> world.detect("distance").smallest
-        3.0
-        """
-        with self._alone:
-            objects = self._state.objects
-            if who is None:
-                numbers = objects.movable
-            else:
-                if isinstance(who, str) or not isinstance(who, Iterable):
-                    raise ValueError(f"who is {shown(who)}; it must be a list of names or ids")
-                numbers = np.array([self._state.number_of(each) for each in who], dtype=np.int64)
-                if (still := objects.fixed[numbers]).any():
-                    raise ValueError(f"{objects.names[numbers[still][0]]!r} is fixed and cannot be moved")
-            self._place(numbers, as_pose(poses, "poses", check=False))
-
-    def _place(self, numbers: Any, poses: Floats) -> None:
-        if poses.shape != (len(numbers), 4, 4):
-            raise ValueError(f"poses: expected shape ({len(numbers)}, 4, 4), one for each object, got {poses.shape}")
-        before = self._time
-        self._time = before + 1
-        if self._state.objects.place(numbers, poses, self._time) == 0:
-            self._time = before
-
-    def __len__(self) -> int:
-        return len(self._state.objects)
-
-    def __getitem__(self, name_or_id: str | int) -> Instance:
-        return self._state.instance(self._state.number_of(name_or_id))
-
-    def __contains__(self, name_or_id: object) -> bool:
-        objects = self._state.objects
-        if isinstance(name_or_id, str):
-            return name_or_id in objects.by_name
-        return is_id(name_or_id) and objects.number_of(int(name_or_id)) >= 0
-
-    def __iter__(self) -> Iterator[Instance]:
-        """All objects, in the order of their ids."""
-        return (self._state.instance(number) for number in range(len(self)))
-
-    # --- filters
-
-    def allow(self, a: str | int, b: str | int) -> None:
-        """Let two objects collide: a filter that takes their pair out of all queries.
-
-        Parameters
-        ----------
-        a, b
-            An object (name or id) or a group (name) each.  A group with itself means all pairs of its objects.
-
-        Raises
-        ------
-        KeyError
-            If there is no such object or group.
-        ValueError
-            If both are the same object.
-
-        See Also
-        --------
-        forbid : tells which of several filters about one pair counts.
-
-        Examples
-        --------
-        >>> from impinge import World, shapes
-        >>> world = World()
-        >>> for name in ("link 1", "link 2", "table"):
-        ...     _ = world.add(shapes.box(1, 1, 1), name=name)
-        >>> world.allow("link 1", "link 2")
-        >>> list(world.detect())
-        [('link 1', 'table'), ('link 2', 'table')]
-        """
-        self._set_filter(a, b, Filter(allowed=True))
-
-    def forbid(self, a: str | int, b: str | int, clearance: float | None = None) -> None:
-        """Test two objects: a filter that takes ``allow`` back, or sets a clearance of their own.
-
-        Of filters about the same pair the one with the more objects counts, then the last one.  It counts as a whole:
-        without a clearance of its own it is that of the world.
-
-        Parameters
-        ----------
-        a, b
-            An object (name or id) or a group (name) each.  A group with itself means all pairs of its objects.
-        clearance
-            Their clearance in ``detect("closer_than")``; by default that of the world.
-
-        Raises
-        ------
-        KeyError
-            If there is no such object or group.
-        ValueError
-            If both are the same object, or the clearance is negative or not finite.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from impinge import World, shapes
-        >>> world, pose = World(), np.eye(4)
-        >>> _ = world.add(shapes.box(1, 1, 1), pose, name="arm")
-        >>> pose[0, 3] = 1.5
-        >>> _ = world.add(shapes.box(1, 1, 1), pose, name="wall")
-        >>> world.forbid("arm", "wall", clearance=0.5)
-        >>> list(world.detect("closer_than")), list(world.detect("collides"))
-        ([('arm', 'wall')], [])
-        """
-        self._set_filter(a, b, Filter(False, None if clearance is None else as_clearance(clearance)))
-
-    def _set_filter(self, a: str | int, b: str | int, new: Filter) -> None:
-        with self._alone:
-            first, second = self._state.subject_of(a), self._state.subject_of(b)
-            if first == second and not first.is_group:
-                raise ValueError(f"{a!r} is one object, and a filter is about two")
-            self._state.filters.set(first, second, new)
-
-    @property
-    def clearance(self) -> float:
-        """The clearance of ``detect("closer_than")``, where no filter says otherwise; it can be set."""
-        return self._clearance
-
-    @clearance.setter
-    def clearance(self, value: float) -> None:
-        with self._alone:
-            self._clearance = as_clearance(value)
-
     # --- queries
 
-    def detect(self, query: str = "collides", *, within: float | None = None) -> Frame:
-        """Find the pairs of objects that collide, touch or come close, where all objects are now.
+    @overload
+    def detect(self, query: str = "collides", *, within: float | None = None) -> Frame: ...
+
+    @overload
+    def detect(
+        self,
+        query: str = "collides",
+        *,
+        within: float | None = None,
+        poses: ArrayLike,
+        first: bool = False,
+        workers: int = 1,
+    ) -> Frames: ...
+
+    def detect(
+        self,
+        query: str = "collides",
+        *,
+        within: float | None = None,
+        poses: ArrayLike | None = None,
+        first: bool = False,
+        workers: int = 1,
+    ) -> Frame | Frames:
+        """Find the pairs of objects that collide, touch or come close: where all objects are now, or in many poses.
 
         What is known from the last frame of the same query is used: a call after small motions is cheap, and for what
         did not move nothing is done.
+
+        With ``poses`` many configurations are answered at once, for planners and recorded motion.  Each is a frame for
+        itself, whatever the poses of the objects are now, and the world is not changed by it.
 
         Parameters
         ----------
@@ -403,12 +139,23 @@ class World:
             - "closer_than": pairs no farther apart than their clearance (that of the world, or of a filter);
             - "distance": pairs no farther apart than ``within``, with their distances and witness points.
         within
-            For "distance" only: the largest distance.  By default all pairs are measured.
+            For "distance" only: the largest distance.  By default all pairs are measured.  It is compared with the
+            value that is reported, which is rounded: what is listed is what the verb ``distance`` finds to be at most
+            ``within``.  "closer_than" decides without rounding; the two may differ in the last place of a distance
+            (and where bodies are so close that their distance is smaller than its error).
+
+        poses
+            (n, k, 4, 4), rigid: n configurations of all k objects, in the order of their ids; fixed objects too, whose
+            pairs among themselves are not tested.
+        first
+            With ``poses``: whether one pair with a yes is enough for each configuration, whichever it is.
+        workers
+            With ``poses``: the number of threads; the answers are the same, bit for bit.
 
         Returns
         -------
-        Frame
-            The pairs, which of them are new, and what each stage took.
+        Frame or Frames
+            The pairs, which of them are new, and what each stage took; with ``poses`` the pairs of each configuration.
 
         Raises
         ------
@@ -435,6 +182,10 @@ class World:
         >>> frame = world.detect("distance", within=3.0)
         >>> frame.smallest, frame.distance.point_a.tolist()
         (2.0, [[1.0, 0.0, 0.0]])
+        >>> poses = np.tile(np.eye(4), (3, 2, 1, 1))  # three configurations of two objects
+        >>> poses[:, 1, 0, 3] = 1.0, 2.0, 3.0
+        >>> world.detect(poses=poses).colliding.tolist()
+        [True, True, False]
         """
         known = _QUERIES.get(query) if isinstance(query, str) else None
         if known is None:
@@ -446,6 +197,12 @@ class World:
             reach = self._clearance
         elif known is Query.DISTANCE:
             reach = np.inf if within is None else as_clearance(within, "within")
+        if poses is not None:
+            asked = Asked(known, reach, as_flag(first, "first"), self._hulls)
+            with self._alone:
+                return frames_of(asked, self._state.objects, self._state.filters, poses, as_workers(workers))
+        if as_flag(first, "first") or workers != 1:
+            raise ValueError("first and workers are for many configurations: give their poses")
         with self._alone:
             tracker = self._trackers.get(known)
             if tracker is None:

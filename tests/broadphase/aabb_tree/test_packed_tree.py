@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from impinge.broadphase.aabb_tree.packed_tree import (
-    LEAVES,
+    CLASSES,
     NOTHING,
-    TOP,
+    PackedTree,
+    TreeSpace,
     overlaps_between,
     overlaps_within,
     packed_tree,
@@ -22,7 +23,7 @@ def crowd(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.hstack([low, low + rng.choice([0, 1, 8, 60, 500], size=(count, 3)) / 1024.0])
 
 
-def tree_of(rows: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+def tree_of(rows: np.ndarray, chosen: np.ndarray) -> PackedTree:
     return packed_tree(rows, rows.astype(np.float32), chosen)
 
 
@@ -40,7 +41,8 @@ def as_set(keys: np.ndarray, found: int) -> set[tuple[int, int]]:
 def test_overlaps_within_a_tree(count: int) -> None:
     rows = crowd(np.random.default_rng(count), count)
     expected = {(int(i), int(j)) for i, j in np.argwhere(true_overlaps(rows, rows)) if i < j}
-    assert as_set(*overlaps_within(*tree_of(rows, np.arange(count)))) == expected
+    tree = tree_of(rows, np.arange(count))
+    assert as_set(*overlaps_within(tree.address)) == expected
 
 
 def test_overlaps_between_trees() -> None:
@@ -49,7 +51,8 @@ def test_overlaps_between_trees() -> None:
     hits = np.argwhere(true_overlaps(rows[some], rows[others]))
     expected = {tuple(sorted((int(some[i]), int(others[j])))) for i, j in hits}
     no_keys = np.empty(0, dtype=np.int64)
-    assert as_set(*overlaps_between(*tree_of(rows, some), *tree_of(rows, others), no_keys, 0)) == expected
+    a, b = tree_of(rows, some), tree_of(rows, others)
+    assert as_set(*overlaps_between(a.address, b.address, no_keys, 0)) == expected
 
 
 def test_touched_by_boxes_leaves_out_who_is_ignored() -> None:
@@ -57,8 +60,9 @@ def test_touched_by_boxes_leaves_out_who_is_ignored() -> None:
     rows, asking = crowd(rng, 300), crowd(rng, 40)
     ignored = rng.random(300) < 0.2
     hits = true_overlaps(asking, rows) & ~ignored
+    space, tree = TreeSpace(scale=1.0), tree_of(rows, np.arange(300))
     keys, found, tested = touched_by_boxes(
-        asking, rows, 0.0, np.zeros(3), 1.0, ignored, *tree_of(rows, np.arange(300)), np.empty(0, dtype=np.int64), 0
+        asking, rows, space.address, ignored, tree.address, np.empty(0, dtype=np.int64), 0
     )
     assert as_set(keys, found) == {(int(i), int(j)) for i, j in np.argwhere(hits)}
     assert tested >= found
@@ -71,14 +75,16 @@ def test_near_ray_misses_nobody() -> None:
     for _ in range(50):
         start, through = rng.normal(size=3), int(rng.integers(500))
         end = rows[through, :3] + rng.random(3) * (rows[through, 3:] - rows[through, :3])
-        found, count = near_ray(start, end - start, 2.0, *tree)
+        found, count = near_ray(start, end - start, 2.0, tree.address)
         assert through in found[:count]
-    found, count = near_ray(np.array([5.0, 5.0, 5.0]), np.array([1.0, 0.0, 0.0]), np.inf, *tree)
+    found, count = near_ray(np.array([5.0, 5.0, 5.0]), np.array([1.0, 0.0, 0.0]), np.inf, tree.address)
     assert count == 0
 
 
 def test_leaves_that_are_not_full() -> None:
     rows = crowd(np.random.default_rng(10), 13)
     tree = tree_of(rows, np.arange(13))
-    assert (np.asarray(tree.slots) == NOTHING).sum() == 8 * tree.levels[:, LEAVES].sum() - 13
-    assert (tree.levels[tree.levels[:, LEAVES] > 0, TOP] >= 1).all()
+    assert (tree.slots[: 8 * tree.leaves] == NOTHING).sum() == 8 * tree.leaves - 13
+    used = [tree.classes[kind] for kind in range(CLASSES) if tree.classes[kind].leaves > 0]
+    assert sum(levels.leaves for levels in used) == tree.leaves
+    assert all(levels.top >= 1 for levels in used)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from impinge.broadphase.spatial_hashing.hash_levels import (
     MOST_LEVELS,
+    HashedObjects,
+    Survey,
     automatic_resolutions,
     half_margin,
     resolutions_for,
@@ -87,12 +89,20 @@ def test_boxes_without_size_get_cells_like_their_spacing(rows: np.ndarray, expec
     assert resolutions.tolist() == pytest.approx([expected])
 
 
-def test_survey() -> None:
+def surveyed(rows: np.ndarray, margin: float = 0.0, slack: float = 1.0) -> tuple[int, int]:
+    """Boxes that are outside, and those that are everywhere."""
     resolutions = with_all_of_space(np.array([10.0, 1.0]))
-    suiting = rows_of([10.0, 5.0, 1.0, 0.5, 0.0])
-    assert survey(suiting, 0.0, resolutions, 0.5, 1.0) == (0, 0)
-    assert survey(rows_of([3.0, 0.1, 39.0]), 0.0, resolutions, 0.5, 1.0) == (3, 0)
-    assert survey(rows_of([41.0, 1e300]), 0.0, resolutions, 0.5, 1.0) == (2, 2)
-    assert survey(rows_of([39.0]), half_margin(3.0), resolutions, 0.5, 1.0) == (1, 1)
+    objects = HashedObjects(rows=rows, half_margin=half_margin(margin), resolutions=resolutions, alpha=0.5, beta=1.0)
+    found = Survey(slack=slack)
+    survey(objects.address, found.address)
+    return found.outside, found.everywhere
+
+
+def test_survey() -> None:
+    assert surveyed(rows_of([10.0, 5.0, 1.0, 0.5, 0.0])) == (0, 0)
+    assert surveyed(rows_of([3.0, 0.1, 39.0])) == (3, 0)
+    assert surveyed(rows_of([3.0, 0.1, 39.0]), slack=2.0) == (2, 0)
+    assert surveyed(rows_of([41.0, 1e300])) == (2, 2)
+    assert surveyed(rows_of([39.0]), margin=3.0) == (1, 1)
     assert half_margin(0.0) == 0.0
     assert half_margin(5e-324) > 0.0

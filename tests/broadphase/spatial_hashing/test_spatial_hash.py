@@ -56,10 +56,9 @@ def close_by_definition(broad: SpatialHash) -> set[tuple[int, int]]:
 
 def close_in_table(broad: SpatialHash) -> set[tuple[int, int]]:
     """The pairs with a counter; all counters are positive."""
-    pairs, state = broad._kept.close
-    size = pairs.size[0]
-    assert (state[:size, 0] > 0).all()
-    numbers = broad._order[np.stack([pairs.keys[:size] >> 32, pairs.keys[:size] & 0xFFFFFFFF], axis=1)]
+    keys, meetings = (part[: broad._close.size] for part in (broad._close.keys, broad._close.meetings))
+    assert (meetings > 0).all()
+    numbers = broad._order[np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)]
     return {(int(min(pair)), int(max(pair))) for pair in numbers}
 
 
@@ -90,8 +89,8 @@ def test_counters_are_right_after_a_long_way() -> None:
         assert close_in_table(broad) == close_in_table(fresh)
         counters = [
             {tuple(sorted(table._order[[key >> 32, key & 0xFFFFFFFF]])): count for key, count in
-             zip(table._kept.close.pairs.keys[: table.statistics.close].tolist(),
-                 table._kept.close.state[: table.statistics.close, 0].tolist(), strict=True)}
+             zip(table._close.keys[: table.statistics.close].tolist(),
+                 table._close.meetings[: table.statistics.close].tolist(), strict=True)}
             for table in (broad, fresh)
         ]  # fmt: skip
         assert counters[0] == counters[1]
@@ -143,6 +142,7 @@ def test_a_box_that_stays_in_its_cells_costs_nothing() -> None:
     assert broad.statistics.cells == 2
 
 
+@pytest.mark.nojit_slow
 def test_room_is_used_again() -> None:
     """Boxes that travel for long leave nothing behind."""
     boxes = random_boxes(5, 30, ratio=2.0)
@@ -150,12 +150,12 @@ def test_room_is_used_again() -> None:
     for _ in range(60):
         boxes = boxes + [1.7, 0.3, -0.9]
         broad.update(boxes)
-    table = broad._kept.table
+    table = broad._kept
     assert len(table.entries) < 30 * 9 * 8
     assert np.count_nonzero(table.slots >= 0) <= 30 * 8 + 1
     broad.remove(broad.ids)
     broad.update()
-    assert np.count_nonzero(broad._kept.table.slots >= 0) == 0
+    assert np.count_nonzero(broad._kept.slots >= 0) == 0
     assert broad.statistics.close == 0
 
 

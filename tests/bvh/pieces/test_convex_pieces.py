@@ -20,7 +20,8 @@ from impinge import ConvexHull, ConvexPieces, Mesh
 from impinge.arrays import Bools, Floats
 from impinge.bvh.layout import EMPTY, WIDTH
 from impinge.bvh.pieces.hull_tree import BRANCHES, HullTree
-from impinge.bvh.pieces.pieces_search import PiecesSearch, coherent_workspace
+from impinge.bvh.pieces.pieces_search import PiecesSearch
+from impinge.bvh.pieces.pieces_workspace import coherent_workspace
 from impinge.convex.distance.gap_bound import gap_bound
 from impinge.convex.distance.support import pose_of
 from impinge.convex.hull.hull_handle import convex_body, hull_handle_of
@@ -208,7 +209,7 @@ def test_inner_hulls_hold_all_pieces_below(body: ConvexPieces) -> None:
 def _bound_of(address_a, address_b, address_work, reach):  # type: ignore[no-untyped-def]
     work = work_at(address_work)
     pose_a, pose_b = pose_of(work.poses_a, 0), pose_of(work.poses_b, 0)
-    work.counters[0], work.counters[1], work.counters[5] = 1, 0, 0
+    work.kept.count, work.kept.vertices_a[0], work.kept.vertices_b[0] = 1, 0, 0
     return gap_bound(work, convex_body(address_a), convex_body(address_b), pose_a, pose_b, reach)
 
 
@@ -220,8 +221,7 @@ def test_bound_is_below_the_distance_of_all_that_is_inside(seed: int, scale: flo
     pose_b[0, 0, 3] += away * scale
     hulls = [ConvexHull(cloud) for cloud in clouds]
     work = ConvexWorkspace()
-    nowhere = np.zeros(1)
-    work.ask(pose_a, pose_b, np.zeros(1, dtype=np.int8), nowhere, np.zeros((1, 6)), np.zeros((1, 6), dtype=np.int32))
+    work.ask(pose_a, pose_b, np.zeros(1, dtype=np.int8))
     bound = _bound_of(hull_handle_of(hulls[0]).address, hull_handle_of(hulls[1]).address, work.address, np.inf)
     distance = ConvexSearch(*hulls).distance(pose_a, pose_b)[0][0]
     assert 0.0 <= bound <= distance

@@ -21,8 +21,8 @@ from impinge.lab.scenes.shapes import torus
 Floats = NDArray[np.float64]
 
 
-def _on_ray(address: Any, stack: int, pose: Floats, x: Floats, rounding: float) -> Any:
-    return triangles_on_ray(PosedTree(address, stack, pose), x, rounding)
+def _on_ray(address: Any, pose: Floats, x: Floats, rounding: float) -> Any:
+    return triangles_on_ray(PosedTree(address, pose), x, rounding)
 
 
 _on_ray_compiled = _on_ray if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_on_ray)
@@ -31,7 +31,7 @@ _on_ray_compiled = _on_ray if jit.config.DISABLE_JIT else numba.njit(error_model
 def candidates(mesh: impinge.Mesh, pose: Floats, x: Floats, rounding: float = 0.0) -> set[bytes]:
     """The triangles near the ray from x, as bytes."""
     handle = tree_handle_of(mesh)
-    found = _on_ray_compiled(handle.address, handle.stack, np.ascontiguousarray(pose), x, rounding)
+    found = _on_ray_compiled(handle.address, np.ascontiguousarray(pose), x, rounding)
     return {triangle.tobytes() for triangle in found}
 
 

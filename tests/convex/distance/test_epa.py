@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.search import ConvexSearch
+from impinge.convex.workspace import ConvexWorkspace
 from impinge.geometry.pose import posed_vertices
 from impinge.lab import convex_oracle
 from impinge.lab.hard_polytopes import UNDERFLOWING
@@ -269,3 +270,21 @@ def test_many_vertices(count: int, stretch: tuple[float, float, float]) -> None:
             tries /= np.linalg.norm(tries, axis=1)[:, None]
             heights = (world_b @ tries.T).max(axis=0) - (world_a @ tries.T).min(axis=0)
             assert heights.min() >= found.depth - 1e-14 or found.depth == 0.0
+
+
+def test_a_polytope_that_must_grow_gives_the_same_bits() -> None:
+    rng = np.random.default_rng(17)
+    a, b = ConvexHull(_on_sphere(rng, 400)), ConvexHull(_on_sphere(rng, 400))
+    poses_a, poses_b = np.tile(np.eye(4), (2, 3, 1, 1))
+    poses_b[:, :3, 3] = rng.normal(size=(3, 3)) * 0.02
+    small, large, short_of_heap = ConvexWorkspace(), ConvexWorkspace(), ConvexWorkspace()
+    small._make_polytope(16)
+    large._make_polytope(4096)
+    short_of_heap._make_polytope(4096)
+    short_of_heap.heap_heights, short_of_heap.heap_triangles = np.zeros(90), np.zeros(90, dtype=np.int32)
+    expected = ConvexSearch(a, b, work=large).penetration(poses_a, poses_b)
+    assert large.n_differences == 4096
+    for work in (small, short_of_heap):
+        found = ConvexSearch(a, b, work=work).penetration(poses_a, poses_b)
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+    assert 64 < small.n_differences < 4096

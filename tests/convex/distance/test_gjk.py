@@ -26,17 +26,8 @@ from impinge.convex.workspace import (
     BOUND,
     CLOSER_THAN,
     COLLIDES,
-    COUNT,
     DISTANCE,
     GJK,
-    HAS_PLANE,
-    IDS_A,
-    IDS_B,
-    LOWER,
-    PLANE,
-    STEPS,
-    VALUE,
-    WEIGHTS,
     ConvexWorkspace,
     work_at,
 )
@@ -62,7 +53,7 @@ def _gjk_from(address_a, address_b, address_work, vertex_a, vertex_b, question, 
     a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
     pose_a, pose_b = pose_of(work.poses_a, 0), pose_of(work.poses_b, 0)
     put_vertices(work, 0, a, b, pose_a, pose_b, vertex_a, vertex_b)
-    work.counters[COUNT] = 1
+    work.kept.count = 1
     return gjk_module.gjk(work, a, b, pose_a, pose_b, question, limit)
 
 
@@ -80,13 +71,13 @@ class Ended(NamedTuple):
 
     @property
     def lower(self) -> float:
-        return float(self.work.numbers[LOWER])
+        return float(self.work.lower)
 
     @property
     def plane(self) -> Floats:
         """The direction of the kept plane, in the frame of a."""
-        assert self.work.counters[HAS_PLANE] == 1
-        return self.work.numbers[PLANE : PLANE + 3].copy()
+        assert self.work.kept.has_plane
+        return np.array(self.work.kept.plane)
 
 
 def ask(
@@ -104,18 +95,18 @@ def ask(
     work.ask_single(question, GJK, ())
     work.poses[0], work.poses[1] = pose_a, pose_b
     found = gjk_from(hull_handle_of(a).address, hull_handle_of(b).address, work.address, *start, question, limit)
-    count = int(work.counters[COUNT])
-    assert 1 <= work.counters[STEPS] <= MOST_STEPS
+    count = int(work.kept.count)
+    assert 1 <= work.steps <= MOST_STEPS
     assert 1 <= count <= (4 if found != APART else 3)
-    ids_a, ids_b = work.counters[IDS_A : IDS_A + count], work.counters[IDS_B : IDS_B + count]
+    ids_a, ids_b = work.kept.vertices_a[:count], work.kept.vertices_b[:count]
     pairs = list(zip(ids_a.tolist(), ids_b.tolist(), strict=True))
     assert len(set(pairs)) == count
     # The corners are posed vertices, bit for bit, and their differences.
     corners_a = posed_vertices(pose_a, a.vertices[ids_a])
     corners_b = posed_vertices(pose_b, b.vertices[ids_b])
-    assert np.array_equal(work.rows[:count, 3:6], corners_a)
-    assert np.array_equal(work.rows[:count, 6:], corners_b)
-    assert np.array_equal(work.rows[:count, :3], corners_a - corners_b)
+    assert np.array_equal(work.corners_a[:count], corners_a)
+    assert np.array_equal(work.corners_b[:count], corners_b)
+    assert np.array_equal(work.corners[:count], corners_a - corners_b)
     return Ended(found, work, pairs)
 
 
@@ -253,11 +244,11 @@ def nearest_of_corners(corners_a: Floats, corners_b: Floats) -> Fraction:
 
 def check_common_point(ended: Ended, world_a: Floats, world_b: Floats) -> None:
     """The weights of a meeting name one point of both bodies, to two roundings."""
-    weights = ended.work.numbers[WEIGHTS : WEIGHTS + 4]
+    weights = ended.work.weights
     corners_a = world_a[[p for p, _ in ended.pairs]]
     corners_b = world_b[[q for _, q in ended.pairs]]
     assert len(ended.pairs) == 4
-    assert ended.work.numbers[VALUE] == 0.0
+    assert ended.work.value == 0.0
     assert (weights >= 0.0).all()
     assert weights.sum() == pytest.approx(1.0, abs=8 * UNIT_ROUNDOFF)
     largest = max(np.abs(corners_a).max(), np.abs(corners_b).max())
@@ -282,7 +273,7 @@ def test_two_points() -> None:
     ended = ask(point, other, STILL, STILL)
     assert ended.found == APART
     assert ended.pairs == [(0, 0)]
-    assert ended.work.counters[STEPS] == 1
+    assert ended.work.steps == 1
     assert np.allclose(ended.plane, [0.0, 0.8, 0.6], rtol=1e-15)
     assert ask(point, other, STILL, STILL, CLOSER_THAN, 4.999).found == APART
     assert ask(point, other, STILL, STILL, CLOSER_THAN, 5.001).found == MEETING
@@ -350,6 +341,6 @@ def test_twice_the_same_bits() -> None:
     met = next(encounters("random", 1))
     for i in range(POSES):
         first, second = (ask(met.a, met.b, met.poses_a[i], met.poses_b[i], DISTANCE) for _ in range(2))
-        assert first.work.rows.tobytes() == second.work.rows.tobytes()
-        assert first.work.counters.tobytes() == second.work.counters.tobytes()
-        assert first.work.numbers.tobytes() == second.work.numbers.tobytes()
+        assert bytes(first.work.kept) == bytes(second.work.kept)
+        for name in ("corners", "corners_a", "corners_b", "weights", "value", "lower", "steps"):
+            assert np.array_equal(getattr(first.work, name), getattr(second.work, name)), name

@@ -3,78 +3,93 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from impinge.convex.distance.support import pose_of
-from impinge.convex.features.feature_pair import (
-    FEATURE_A,
-    FEATURE_B,
-    KIND_A,
-    KIND_B,
-    NEAREST,
-    PAIR,
-    PENETRATING,
-    PIECE_A,
-    PIECE_B,
-    STEPS,
-    placements,
-)
+from impinge.convex.features.feature_pair import NEAREST, PENETRATING, FeaturePair, placements
 from impinge.convex.features.lin_canny import lin_canny
 from impinge.convex.features.voronoi_cells import EDGE, FACE, VERTEX
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import feature_graph
-from impinge.convex.hull.hull_handle import body_cells, hull_handle_of
+from impinge.convex.hull.hull_handle import convex_body, hull_handle_of
 from impinge.convex.search import ConvexSearch
 from impinge.kernels.jit import kernel
-from impinge.kernels.memory import address_of, table
+from impinge.kernels.record import Record, bool_, float64, int8, int64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Pairs = NDArray[Any]
+"""Rows of FeaturePair."""
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 EXACT = 1e-12
 MOST_STEPS = 200
 """Far more than any walk over such bodies takes; one that goes in a circle takes more."""
 
-_poses = table(np.float64, 4, 4)
-_pairs = table(np.int64, PAIR)
-_outcomes = table(np.int64)
+
+class Walks(Record):
+    """Walks over features, one for each pose."""
+
+    poses_a = float64[:, 4, 4]
+    poses_b = float64[:, 4, 4]
+    pairs = FeaturePair[:]
+    """Where each begins, and then where it ends;"""
+    outcomes = int8[:]
+    """how,"""
+    steps = int64[:]
+    """and after how many steps."""
+    follow = bool_
+    """Whether each begins where the one before it has ended."""
+
+
+walks_at = Walks.at
 
 
 @kernel
-def _probe(address_a, address_b, address_poses_a, address_poses_b, count, address_pairs, address_outcomes, coherent):
-    a, b = body_cells(address_a), body_cells(address_b)
-    poses_a, poses_b = _poses(address_poses_a, count), _poses(address_poses_b, count)
-    pairs, outcomes = _pairs(address_pairs, count), _outcomes(address_outcomes, count)
-    for i in range(count):
-        if coherent and i > 0:
-            for k in (KIND_A, FEATURE_A, KIND_B, FEATURE_B, PIECE_A, PIECE_B):
-                pairs[i, k] = pairs[i - 1, k]
-        b_to_a, a_to_b = placements(a.centre, b.centre, pose_of(poses_a, i), pose_of(poses_b, i))
-        outcomes[i] = lin_canny(a, b, b_to_a, a_to_b, pairs[i])
+def _probe(address_a, address_b, address_walks):
+    a, b, walks = convex_body(address_a), convex_body(address_b), walks_at(address_walks)
+    for i in range(walks.n_poses_a):
+        if walks.follow and i > 0:
+            walks.pairs[i] = walks.pairs[i - 1]
+        b_to_a, a_to_b = placements(a, b, pose_of(walks.poses_a, i), pose_of(walks.poses_b, i))
+        walks.outcomes[i], walks.steps[i] = lin_canny(a, b, b_to_a, a_to_b, walks.pairs[i])
+    return 0
 
 
-def walk(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats, start: str) -> tuple[Ints, Ints]:
+def new_pairs(count: int) -> Pairs:
+    """The first vertices."""
+    return np.zeros(count, dtype=FeaturePair.dtype)
+
+
+def run(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats, pairs: Pairs, follow: bool = False) -> Walks:
+    """From these pairs, which are overwritten."""
     count = len(poses_a)
-    pairs, outcomes = np.zeros((count, PAIR), dtype=np.int64), np.full(count, -1, dtype=np.int64)
-    if start == "random":
-        pairs = random_pairs(np.random.default_rng(count), a, b, count)
-    handles = hull_handle_of(a).need_cells(), hull_handle_of(b).need_cells()
-    where = address_of(poses_a), address_of(poses_b), count, address_of(pairs), address_of(outcomes)
-    _probe(handles[0].address, handles[1].address, *where, start == "previous")
-    return pairs, outcomes
+    walks = Walks(poses_a=poses_a, poses_b=poses_b, pairs=pairs, follow=follow)
+    walks.outcomes, walks.steps = np.full(count, -1, dtype=np.int8), np.zeros(count, dtype=np.int64)
+    _probe(hull_handle_of(a).need_cells().address, hull_handle_of(b).need_cells().address, walks.address)
+    return walks
 
 
-def random_pairs(rng: np.random.Generator, a: ConvexHull, b: ConvexHull, count: int) -> Ints:
+def walk(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats, start: str) -> tuple[Pairs, Ints, Ints]:
+    """Pairs, outcomes and steps."""
+    count = len(poses_a)
+    pairs = random_pairs(np.random.default_rng(count), a, b, count) if start == "random" else new_pairs(count)
+    walks = run(a, b, poses_a, poses_b, pairs, start == "previous")
+    return pairs, walks.outcomes, walks.steps
+
+
+def random_pairs(rng: np.random.Generator, a: ConvexHull, b: ConvexHull, count: int) -> Pairs:
     """Any features, and numbers of pieces that need not exist."""
-    pairs = np.zeros((count, PAIR), dtype=np.int64)
-    for hull, kind, feature, piece in ((a, KIND_A, FEATURE_A, PIECE_A), (b, KIND_B, FEATURE_B, PIECE_B)):
+    pairs = new_pairs(count)
+    for hull, side in ((a, "a"), (b, "b")):
         sizes = np.array([len(hull.vertices), len(hull.edges), len(hull.starts) - 1])
-        pairs[:, kind] = rng.integers(0, np.count_nonzero(sizes), count)
-        pairs[:, feature] = rng.integers(0, 10**9, count) % sizes[pairs[:, kind]]
-        pairs[:, piece] = rng.integers(-2, 6, count)
+        kinds = rng.integers(0, np.count_nonzero(sizes), count)
+        pairs[f"kind_{side}"] = kinds
+        pairs[f"feature_{side}"] = rng.integers(0, 10**9, count) % sizes[kinds]
+        pairs[f"piece_{side}"] = rng.integers(-2, 6, count)
     return pairs
 
 
@@ -125,12 +140,12 @@ def point_to_polygon(p: Floats, corners: Floats) -> float:
     return min(point_to_segment(p, q, r) for q, r in sides)
 
 
-def feature_distance(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Floats, pair: Ints) -> float:
-    one = feature_points(a, pair[KIND_A], pair[FEATURE_A], pose_a)
-    two = feature_points(b, pair[KIND_B], pair[FEATURE_B], pose_b)
-    if pair[KIND_A] == EDGE and pair[KIND_B] == EDGE:
+def feature_distance(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Floats, pair: Any) -> float:
+    one = feature_points(a, pair["kind_a"], pair["feature_a"], pose_a)
+    two = feature_points(b, pair["kind_b"], pair["feature_b"], pose_b)
+    if pair["kind_a"] == EDGE and pair["kind_b"] == EDGE:
         return segment_to_segment(one, two)
-    if pair[KIND_B] == VERTEX:
+    if pair["kind_b"] == VERTEX:
         one, two = two, one
     assert len(one) == 1
     if len(two) == 1:
@@ -140,14 +155,14 @@ def feature_distance(a: ConvexHull, b: ConvexHull, pose_a: Floats, pose_b: Float
 
 def check(a: ConvexHull, b: ConvexHull, poses_a: Floats, poses_b: Floats, start: str, size: float) -> Ints:
     """Nearest pairs are nearest; returns the outcomes."""
-    pairs, outcomes = walk(a, b, poses_a, poses_b, start)
+    pairs, outcomes, steps = walk(a, b, poses_a, poses_b, start)
     truth = gjk_distances(a, b, poses_a, poses_b)
     assert np.isin(outcomes, (NEAREST, PENETRATING)).all()
     assert (truth[outcomes == PENETRATING] <= EXACT * size).all()
     for i in np.flatnonzero(outcomes == NEAREST):
         off = feature_distance(a, b, poses_a[i], poses_b[i], pairs[i]) - truth[i]
         assert abs(off) <= EXACT * size, (start, pairs[i], truth[i])
-    assert (pairs[:, STEPS] <= MOST_STEPS).all()
+    assert (steps <= MOST_STEPS).all()
     return outcomes
 
 
@@ -223,7 +238,7 @@ def test_smooth_motion_takes_few_steps(name: str) -> None:
     poses_b = poses(np.broadcast_to(np.eye(3), (360, 3, 3)), np.zeros((360, 3)))
     outcomes = check(a, b, poses_a, poses_b, "previous", 4.0)
     assert {NEAREST, PENETRATING} == set(outcomes.tolist())
-    near = [walk(a, b, poses_a, poses_b, start)[0][:, STEPS].mean() for start in ("previous", "first")]
+    near = [walk(a, b, poses_a, poses_b, start)[2].mean() for start in ("previous", "first")]
     assert near[0] < min(near[1], 4.0)
 
 
@@ -314,17 +329,15 @@ def test_a_vertex_under_a_face_but_outside() -> None:
     top = next(i for i, face in enumerate(wedge.faces) if len(face) == 4)
     point = ConvexHull([[0.0, 0.0, 0.0]])
     below = np.array([[0.5, 0.25, -1.0], [3.0, 0.5, -0.3], [0.0, 0.0, -0.3], [0.0, 0.0, -0.125]])
-    pairs, outcomes = np.zeros((4, PAIR), dtype=np.int64), np.zeros(4, dtype=np.int64)
-    pairs[:, KIND_A], pairs[:, FEATURE_A] = FACE, top
+    pairs = new_pairs(4)
+    pairs["kind_a"], pairs["feature_a"] = FACE, top
     still, placed = (
         poses(np.broadcast_to(np.eye(3), (4, 3, 3)), 0.0 * below),
         poses(np.broadcast_to(np.eye(3), (4, 3, 3)), below),
     )
-    handles = hull_handle_of(wedge).need_cells(), hull_handle_of(point).need_cells()
-    where = address_of(still), address_of(placed), 4, address_of(pairs), address_of(outcomes)
-    _probe(handles[0].address, handles[1].address, *where, False)
-    assert outcomes.tolist() == [NEAREST, NEAREST, NEAREST, PENETRATING]
+    walks = run(wedge, point, still, placed, pairs)
+    assert walks.outcomes.tolist() == [NEAREST, NEAREST, NEAREST, PENETRATING]
     truth = gjk_distances(wedge, point, still, placed)
     for i in range(3):
-        assert pairs[i, FEATURE_A] != top or pairs[i, KIND_A] != FACE
+        assert pairs[i]["feature_a"] != top or pairs[i]["kind_a"] != FACE
         assert feature_distance(wedge, point, still[i], placed[i], pairs[i]) == pytest.approx(truth[i], abs=EXACT)

@@ -11,52 +11,56 @@ import pytest
 from numpy.typing import NDArray
 
 from impinge.convex.distance.support import pose_of
-from impinge.convex.features.feature_pair import (
-    FEATURE_A,
-    FEATURE_B,
-    KIND_A,
-    KIND_B,
-    NEAREST,
-    PAIR,
-    PENETRATING,
-    STEPS,
-    placements,
-)  # fmt: skip
+from impinge.convex.features.feature_pair import NEAREST, PENETRATING, FeaturePair, placements
 from impinge.convex.features.vclip import vclip
 from impinge.convex.features.voronoi_cells import EDGE, FACE, VERTEX
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import FeatureGraph, feature_graph
-from impinge.convex.hull.hull_handle import HullHandle, body_features, hull_handle_of
+from impinge.convex.hull.hull_handle import HullHandle, convex_body, hull_handle_of
 from impinge.convex.search import ConvexSearch
 from impinge.kernels.jit import kernel
-from impinge.kernels.memory import address_of, table
+from impinge.kernels.record import Record, bool_, float64, int8, int64
 from impinge.lab.hard_polytopes import FAMILIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+KIND_A, FEATURE_A, KIND_B, FEATURE_B = range(4)
+"""Columns of pairs: the first fields of FeaturePair."""
 
 CLOSE = 1e-12
 """What rounding may do to a distance, in units of the largest coordinate."""
 SQUARES_CLOSE = 1e-14
 """And to its square: where faces are nearly parallel and nearly touch, rounding decides which way is downhill."""
 
-_poses = table(np.float64, 4, 4)
-_pairs = table(np.int64, PAIR)
-_outcomes = table(np.int8)
+
+class WalkTest(Record):
+    """WalkTest over features, one for each pose."""
+
+    poses_a = float64[:, 4, 4]
+    poses_b = float64[:, 4, 4]
+    pairs = FeaturePair[:]
+    """Where each begins, and then where it ends;"""
+    outcomes = int8[:]
+    """how,"""
+    steps = int64[:]
+    """and after how many steps."""
+    follow = bool_
+    """Whether each begins where the one before it has ended."""
+
+
+work_at = WalkTest.at
 
 
 @kernel
-def _probe(address_a, address_b, address_poses_a, address_poses_b, count, address_pairs, address_outcomes, follow):
-    """V-Clip from each row, or (follow) from where the row before has ended."""
-    a, b = body_features(address_a), body_features(address_b)
-    poses_a, poses_b = _poses(address_poses_a, count), _poses(address_poses_b, count)
-    pairs, outcomes = _pairs(address_pairs, count), _outcomes(address_outcomes, count)
-    for i in range(count):
-        b_to_a, a_to_b = placements(a.centre, b.centre, pose_of(poses_a, i), pose_of(poses_b, i))
-        if follow and i > 0:
-            for k in range(4):
-                pairs[i, k] = pairs[i - 1, k]
-        outcomes[i] = vclip(a, b, b_to_a, a_to_b, pairs[i])
+def _probe(address_a, address_b, address_work):
+    a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
+    for i in range(work.n_poses_a):
+        if work.follow and i > 0:
+            work.pairs[i] = work.pairs[i - 1]
+        b_to_a, a_to_b = placements(a, b, pose_of(work.poses_a, i), pose_of(work.poses_b, i))
+        work.outcomes[i], work.steps[i] = vclip(a, b, b_to_a, a_to_b, work.pairs[i])
+    return 0
 
 
 class Body(NamedTuple):
@@ -77,21 +81,24 @@ def body(points: Any) -> Body:
 
 class Walks(NamedTuple):
     pairs: Ints
+    """(n, 4) the columns above."""
     outcomes: NDArray[np.int8]
+    steps: Ints
 
 
 def walks(
     a: Body, b: Body, poses_a: Floats, poses_b: Floats, starts: Ints | None = None, follow: bool = False
 ) -> Walks:
     """Without starts, from vertex 0 and vertex 0."""
-    pairs = np.zeros((len(poses_a), PAIR), dtype=np.int64)
+    count = len(poses_a)
+    pairs = np.zeros(count, dtype=FeaturePair.dtype)
+    columns = pairs.view(np.int64).reshape(count, -1)[:, :4]
     if starts is not None:
-        pairs[:, :STEPS] = starts
-    outcomes = np.full(len(pairs), -1, dtype=np.int8)
-    places = [address_of(array) for array in (poses_a, poses_b)]
-    address_a, address_b = a.handle.address, b.handle.address
-    _probe(address_a, address_b, *places, len(pairs), address_of(pairs), address_of(outcomes), follow)
-    return Walks(pairs, outcomes)
+        columns[:] = starts
+    work = WalkTest(poses_a=poses_a, poses_b=poses_b, pairs=pairs, follow=follow)
+    work.outcomes, work.steps = np.full(count, -1, dtype=np.int8), np.zeros(count, dtype=np.int64)
+    _probe(a.handle.address, b.handle.address, work.address)
+    return Walks(columns, work.outcomes, work.steps)
 
 
 def gjk_distances(a: Body, b: Body, poses_a: Floats, poses_b: Floats) -> Floats:
@@ -187,7 +194,7 @@ def tally(a: Body, b: Body, poses_a: Floats, poses_b: Floats, found: Walks, trut
     wrong[nearest] = ~(np.abs(claimed - truth[nearest]) <= allowed)
     wrong |= (found.outcomes == PENETRATING) & (truth > margin)
     assert (nearest | (found.outcomes == PENETRATING)).all()
-    return Tally(np.flatnonzero(wrong), float(found.pairs[:, STEPS].mean()))
+    return Tally(np.flatnonzero(wrong), float(found.steps.mean()))
 
 
 def _scaled(one: Body, unit: float) -> Any:
@@ -211,8 +218,8 @@ def check(a: Body, b: Body, poses_a: Floats, poses_b: Floats, rng: np.random.Gen
         found = walks(a, b, poses_a, poses_b, starts, follow)
         assert len(tally(a, b, poses_a, poses_b, found, truth).wrong) == 0
         # A walk that is ended because it goes in a circle would go on from there.
-        again = walks(a, b, poses_a, poses_b, found.pairs[:, :STEPS])
-        assert (again.pairs[:, STEPS] == 1).all()
+        again = walks(a, b, poses_a, poses_b, found.pairs)
+        assert (again.steps == 1).all()
 
 
 def random_pairs(a: Body, b: Body, count: int, rng: np.random.Generator) -> Ints:
@@ -371,7 +378,7 @@ def test_no_circle_around_a_needle() -> None:
     found = walks(needle, segment, still, still, starts)
     assert (found.outcomes == NEAREST).all()
     assert len(tally(needle, segment, still, still, found).wrong) == 0
-    assert found.pairs[:, STEPS].max() < 12
+    assert found.steps.max() < 12
 
 
 @pytest.mark.nojit_slow

@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 from impinge.convex.hull import cube_map
-from impinge.convex.hull.hull_handle import ConvexBody
+from impinge.convex.hull.hull_handle import ConvexBody, convex_body
 from impinge.kernels import jit
 
 
-def from_python(function: Any) -> Any:
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+def _first_vertex_at(address: Any, direction: Any) -> Any:
+    return cube_map.first_vertex(convex_body(address), direction)
 
 
-first_vertex = from_python(cube_map.first_vertex)
+_compiled = _first_vertex_at if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_first_vertex_at)
+
+
+def first_vertex(body: ConvexBody, direction: tuple[float, ...]) -> int:
+    return int(_compiled(body.address, direction))
 
 
 def body(vertices: Any) -> ConvexBody:
-    nothing = np.zeros(1, dtype=np.int32)
-    count = len(vertices)
-    squares = cube_map.squares_along(count)
-    return ConvexBody(vertices, nothing, nothing, count, 1.0, cube_map.cube_map(vertices), squares)
+    squares = cube_map.squares_along(len(vertices))
+    return ConvexBody(vertices=vertices, map=cube_map.cube_map(vertices), squares=squares)
 
 
 @pytest.mark.parametrize("count", [32, 300, 5000])

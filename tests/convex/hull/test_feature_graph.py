@@ -1,5 +1,6 @@
 """The feature graph and the planes between features."""
 
+import hashlib
 import itertools
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.directions import cross_directions, directions, rounded_direction
 from impinge.convex.hull.feature_graph import feature_graph
+from impinge.mesh.mesh import Mesh
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 COARSE = st.integers(0, 3).map(float)
@@ -154,3 +156,66 @@ def test_prisms(count):
     ring = [[np.cos(a), np.sin(a)] for a in angles]
     hull = ConvexHull([[x, y, z] for (x, y), z in itertools.product(ring, (0.0, 1.0))])
     check_planes(hull, check_topology(hull))
+
+
+def hard_bodies():
+    rng = np.random.default_rng(3)
+    grid = rng.integers(0, 5, (60, 3)).astype(float)
+    ball = rng.normal(size=(80, 3))
+    return {
+        "grid": grid,
+        "thirds": grid / 3.0,
+        "subnormal": grid * 2.0**-1074,
+        "huge": grid * 2.0**140,
+        "mixed": grid * [1e-300, 1.0, 1e40],
+        "far": grid * 1e-9 + 1e6,
+        "flat": grid @ np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -3.0], [0.0, 0.0, 0.0]]),
+        "segment": grid[:, :1] * [1.0, 2.0, -3.0],
+        "point": grid[:1],
+        "ball": ball / np.linalg.norm(ball, axis=1)[:, None],
+        "needle": ball * [1.0, 1e-9, 1e-9],
+        "plate": ball * [1.0, 1.0, 1e-14],
+    }
+
+
+@pytest.mark.parametrize("name", hard_bodies())
+def test_planes_are_those_of_numpy_bit_by_bit(name):
+    hull = ConvexHull(hard_bodies()[name])
+    graph = feature_graph(hull)
+    tail, head = hull.edges.T
+    along = directions(hull.vertices[head] - hull.vertices[tail])
+
+    def through(normal, point):
+        return np.concatenate([normal, -(normal * point).sum(axis=1, keepdims=True)], axis=1)
+
+    expected = {
+        "centroid": graph.local.mean(axis=0),
+        "edge_directions": along,
+        "edge_end_planes": np.stack([through(along, graph.local[tail]), through(-along, graph.local[head])], axis=1),
+    }
+    if hull.dimension >= 2:
+        left, right = graph.face_planes[graph.edge_faces.T, :3]
+        sides = directions(np.cross(left, along)), directions(np.cross(right, -along))
+        expected["edge_side_planes"] = np.stack([through(side, graph.local[tail]) for side in sides], axis=1)
+    if hull.dimension == 3:
+        normal = cross_directions(graph.local[tail] - graph.centroid, along)
+        expected["edge_inside_planes"] = through(normal, graph.centroid)
+    for column, value in expected.items():
+        assert getattr(graph, column).tobytes() == value.tobytes(), column
+
+
+def test_arrays_are_the_same_compiled_or_not():
+    """One digest for all ways of running; it was taken from the version that had lists and dictionaries."""
+    digest = hashlib.sha256()
+    for points in hard_bodies().values():
+        hull = ConvexHull(points)
+        mesh = Mesh(points, np.arange(len(points) // 3 * 3).reshape(-1, 3)) if len(points) > 3 else None
+        graph = feature_graph(hull)
+        for array in (hull.source, hull.edges, hull.corners, hull.starts, *hull.neighbours):
+            digest.update(array.astype(np.int64).tobytes())
+        for column in ("vertex_edges", "vertex_ends", "vertex_faces", "edge_faces", "face_edges", "face_neighbours"):
+            digest.update(getattr(graph, column).astype(np.int64).tobytes())
+        if mesh is not None:
+            marked = ConvexHull(mesh)
+            digest.update(marked.red_edges.tobytes() + marked.red_faces.tobytes())
+    assert digest.hexdigest()[:16] == "80644d56f3949232"

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from impinge.geometry.contacts.contact_ends import FACE, MOST_SIDES, OTHER_EDGE, contact_pieces
+from impinge.geometry.contacts.contact_ends import (
+    FACE,
+    MOST_SIDES,
+    OTHER_EDGE,
+    ContactPieces,
+    contact_pieces,
+)
 from impinge.lab import oracle
 from impinge.lab.hard_input import FAMILIES, triangle_pairs
 from impinge.mesh.mesh import Mesh
+from impinge.mesh.surface import surface_of
 from impinge.queries.verbs import contacts
 from impinge.results import ContactKind
 
@@ -51,14 +58,15 @@ def pieces_of(a: Floats, b: Floats) -> tuple[int, list[list[tuple[set[int], set[
     found = contacts(one, other, method="brute")
     if len(found) == 0:
         return -1, [], np.zeros((0, 2, 3))
-    owner = np.empty(MOST_SIDES, dtype=np.int64)
     features = np.empty((MOST_SIDES, 2, 2), dtype=np.int8)
     points = np.empty((MOST_SIDES, 2, 3))
     rest = np.eye(4)[None]
-    count = contact_pieces(
-        one.vertices, one.faces, rest, other.vertices, other.faces, rest,
-        found.pose, found.face_a, found.face_b, found.kind, found.segments, owner, features, points,
+    pieces = ContactPieces(
+        poses_a=rest, poses_b=rest, pose=found.pose, face_a=found.face_a, face_b=found.face_b, kind=found.kind,
+        segments=found.segments, owner=np.empty(MOST_SIDES, dtype=np.int64), features=features, points=points,
     )  # fmt: skip
+    count = contact_pieces(surface_of(one).address, surface_of(other).address, pieces.address)
+    assert count == pieces.count
 
     def named(code: int) -> set[int]:
         return {code % OTHER_EDGE} | ({code // OTHER_EDGE + 2} if code >= OTHER_EDGE else set())

@@ -14,7 +14,6 @@ from impinge import Mesh
 from impinge.geometry.pose import posed_vertices
 from impinge.incremental.hierarchy.box_hierarchy import BoxHierarchy, box_hierarchy
 from impinge.incremental.hierarchy.box_updates import world_boxes
-from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle
 from impinge.incremental.hierarchy.options import FACES, KINDS, UPDATES, Hierarchy
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box, torus
@@ -70,7 +69,7 @@ def descendants(hierarchy: BoxHierarchy, node: int) -> list[int]:
 
 
 def check_boxes(mesh: Mesh, hierarchy: BoxHierarchy, pose: Floats, rng: np.random.Generator) -> None:
-    boxes = world_boxes(HierarchyHandle(hierarchy), pose)
+    boxes = world_boxes(hierarchy, pose)
     world = posed_vertices(pose, mesh.vertices)[mesh.faces][hierarchy.faces]
     nodes = len(hierarchy.first)
     whole = np.diff(hierarchy.piece_starts) == 0
@@ -121,9 +120,7 @@ def test_how_tight_boxes_are(update: str) -> None:
     ring = torus(1.0, 0.3, 24, 8)
     rng = np.random.default_rng(3)
     factors = []
-    fits, other = (
-        HierarchyHandle(box_hierarchy(ring, None, Hierarchy(levels=2, update=kind))) for kind in ("exact", update)
-    )
+    fits, other = (box_hierarchy(ring, None, Hierarchy(levels=2, update=kind)) for kind in ("exact", update))
     for _ in range(20):
         pose = random_pose(rng, 1.0)
         sizes = [np.ptp(world_boxes(handle, pose)[: handle.nodes], axis=1) for handle in (fits, other)]

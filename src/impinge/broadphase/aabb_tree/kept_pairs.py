@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.broadphase.aabb_tree.packed_tree import in_tree
+from impinge.broadphase.aabb_tree.packed_tree import in_tree, space_at
 from impinge.broadphase.boxes import overlap
 from impinge.broadphase.pair_keys import first_keys, lower, new_keys, pair_key, upper
 from impinge.kernels.jit import inner, kernel
@@ -25,8 +25,9 @@ FEWEST_FRAMES = 2.0
 
 
 @kernel
-def enlarged(rows, speeds, margin, origin, scale):
+def enlarged(rows, speeds, space):
     """Boxes (n, 6) with their reach, in the coordinates of the tree; and the reach (n,) there."""
+    space = space_at(space)
     boxes = np.empty((len(rows), 6), dtype=np.float32)
     reaches = np.empty(len(rows), dtype=np.float32)
     for i in range(len(rows)):
@@ -35,24 +36,25 @@ def enlarged(rows, speeds, margin, origin, scale):
             edge += (rows[i, 3 + k] - rows[i, k]) / 3.0
         most = MOST_REACH * edge
         reach = min(LOOK_AHEAD * speeds[i], most) if FEWEST_FRAMES * speeds[i] <= most else 0.0
-        reaches[i] = np.float32(reach * scale)
+        reaches[i] = np.float32(reach * space.scale)
         for k in range(3):
-            boxes[i, k] = in_tree(rows, i, k, margin, origin, scale) - reaches[i]
-            boxes[i, 3 + k] = in_tree(rows, i, 3 + k, margin, origin, scale) + reaches[i]
+            boxes[i, k] = in_tree(rows, i, k, space) - reaches[i]
+            boxes[i, 3 + k] = in_tree(rows, i, 3 + k, space) + reaches[i]
     return boxes, reaches
 
 
 @kernel
-def speeds_since(rows, margin, origin, scale, boxes, reaches, frames):
+def speeds_since(rows, space, boxes, reaches, frames):
     """How far each box has moved a frame since it was enlarged."""
+    space = space_at(space)
     speeds = np.empty(len(rows))
     for i in range(len(rows)):
         moved = 0.0
         for k in range(3):
-            low = in_tree(rows, i, k, margin, origin, scale) - (boxes[i, k] + reaches[i])
-            high = in_tree(rows, i, 3 + k, margin, origin, scale) - (boxes[i, 3 + k] - reaches[i])
+            low = in_tree(rows, i, k, space) - (boxes[i, k] + reaches[i])
+            high = in_tree(rows, i, 3 + k, space) - (boxes[i, 3 + k] - reaches[i])
             moved = max(moved, abs(low), abs(high))
-        speeds[i] = moved / scale / frames
+        speeds[i] = moved / space.scale / frames
     return speeds
 
 
@@ -91,14 +93,15 @@ def list_of_pairs(keys, found, count):
 
 
 @kernel
-def mark_restless(rows, margin, origin, scale, boxes, restless):
+def mark_restless(rows, space, boxes, restless):
     """Mark those that have left their enlarged boxes; how many that are."""
+    space = space_at(space)
     count = 0
     for i in range(len(rows)):
         left = False
         for k in range(3):
-            left |= in_tree(rows, i, k, margin, origin, scale) < boxes[i, k]
-            left |= in_tree(rows, i, 3 + k, margin, origin, scale) > boxes[i, 3 + k]
+            left |= in_tree(rows, i, k, space) < boxes[i, k]
+            left |= in_tree(rows, i, 3 + k, space) > boxes[i, 3 + k]
         restless[i] = left
         count += int(left)
     return count

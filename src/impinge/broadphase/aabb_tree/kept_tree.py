@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats
 from impinge.broadphase.aabb_tree import kept_pairs
-from impinge.broadphase.aabb_tree.packed_tree import PackedTree, overlaps_between, overlaps_within, packed_tree
+from impinge.broadphase.aabb_tree.packed_tree import (
+    PackedTree,
+    TreeSpace,
+    overlaps_between,
+    overlaps_within,
+    packed_tree,
+)
 from impinge.broadphase.aabb_tree.tree_queries import near_ray, touched_by_boxes
 from impinge.broadphase.boxes import as_box_row, overlap_one
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
@@ -34,10 +40,6 @@ _OUT_OF_SCALE = 8.0
 boxes lose digits there."""
 _TINY = 2.0**-1000
 
-_EMPTY = PackedTree(
-    np.empty(0, dtype=np.int32), np.empty((0, 6, 8), dtype=np.float32), np.empty((0, 0), dtype=np.int64)
-)
-
 
 @dataclass(frozen=True)
 class KeptTreeStatistics(Statistics):
@@ -55,8 +57,7 @@ class KeptTree(BroadPhase):
     def _forget(self) -> None:
         self._trees: list[PackedTree] = []
         """Of the objects that move, and of those that are fixed."""
-        self._origin = np.zeros(3)
-        self._scale = 1.0
+        self._space = TreeSpace(scale=1.0, margin=self._margin)
         self._boxes = np.empty((0, 6), dtype=np.float32)
         self._reaches = np.empty(0, dtype=np.float32)
         self._starts = np.zeros(1, dtype=np.int64)
@@ -72,9 +73,7 @@ class KeptTree(BroadPhase):
             picked = "new tree"
         else:
             self._frames += 1
-            restless = kept_pairs.mark_restless(
-                self._rows, self._margin, self._origin, self._scale, self._boxes, self._restless
-            )
+            restless = kept_pairs.mark_restless(self._rows, self._space.address, self._boxes, self._restless)
             if restless > self._most_restless():
                 self._list_anew(self._speeds())
                 picked, restless = "new list" if self._reaches.any() else "new tree", 0
@@ -93,11 +92,11 @@ class KeptTree(BroadPhase):
         """New coordinates, and with them a new tree of the fixed objects."""
         if len(self):
             low, high = self._rows[:, :3].min(axis=0), self._rows[:, 3:].max(axis=0)
-            self._origin = 0.5 * low + 0.5 * high
             half = float((0.5 * high - 0.5 * low).max()) + self._margin
-            self._scale = math.ldexp(1.0, max(-math.frexp(half)[1], -1000)) if half > _TINY else 1.0
-        boxes, _ = kept_pairs.enlarged(self._rows, np.zeros(len(self)), self._margin, self._origin, self._scale)
-        self._trees = [_EMPTY, packed_tree(self._rows, boxes, np.flatnonzero(self._fixed))]
+            scale = math.ldexp(1.0, max(-math.frexp(half)[1], -1000)) if half > _TINY else 1.0
+            self._space = TreeSpace(origin=0.5 * low + 0.5 * high, scale=scale, margin=self._margin)
+        boxes, _ = kept_pairs.enlarged(self._rows, np.zeros(len(self)), self._space.address)
+        self._trees = [PackedTree(), packed_tree(self._rows, boxes, np.flatnonzero(self._fixed))]
         self._list_anew(speeds)
 
     def _most_restless(self) -> int:
@@ -105,25 +104,23 @@ class KeptTree(BroadPhase):
 
     def _speeds(self) -> Floats:
         speeds: Floats = kept_pairs.speeds_since(
-            self._rows, self._margin, self._origin, self._scale, self._boxes, self._reaches, self._frames
+            self._rows, self._space.address, self._boxes, self._reaches, self._frames
         )
         return speeds
 
     def _list_anew(self, speeds: Floats) -> None:
-        self._boxes, self._reaches = kept_pairs.enlarged(self._rows, speeds, self._margin, self._origin, self._scale)
+        self._boxes, self._reaches = kept_pairs.enlarged(self._rows, speeds, self._space.address)
         if np.count_nonzero((speeds > 0.0) & (self._reaches == 0.0)) > self._most_restless():  # it would not last
-            self._boxes, self._reaches = kept_pairs.enlarged(
-                self._rows, np.zeros(len(self)), self._margin, self._origin, self._scale
-            )
+            self._boxes, self._reaches = kept_pairs.enlarged(self._rows, np.zeros(len(self)), self._space.address)
         if self._frames and len(self) and not _fits(self._boxes):
             self._frames = 0
             self._begin(speeds)
             return
         moving = packed_tree(self._rows, self._boxes, np.flatnonzero(~self._fixed))
         self._trees[0] = moving
-        keys, found = overlaps_within(*moving)
+        keys, found = overlaps_within(moving.address)
         if self._fixed_count:
-            keys, found = overlaps_between(*moving, *self._trees[1], keys, found)
+            keys, found = overlaps_between(moving.address, self._trees[1].address, keys, found)
         self._starts, self._others = kept_pairs.list_of_pairs(keys, found, len(self))
         self._restless = np.zeros(len(self), dtype=np.bool_)
         self._frames = 0
@@ -141,7 +138,7 @@ class KeptTree(BroadPhase):
         keys, found, tested = np.empty(64, dtype=np.int64), 0, 0
         for tree in self._trees:
             keys, found, more = touched_by_boxes(
-                queries, self._rows, self._margin, self._origin, self._scale, self._restless, *tree, keys, found
+                queries, self._rows, self._space.address, self._restless, tree.address, keys, found
             )
             tested += more
         return keys[:found], tested
@@ -150,9 +147,7 @@ class KeptTree(BroadPhase):
         if not self._is_current:  # the tree does not know all of them yet
             return super().overlapping(box)
         row = as_box_row(box)
-        touched, _ = self._touched_by(
-            row[None].copy()
-        )  # it may be read-only, for which kernels would be compiled again
+        touched, _ = self._touched_by(row[None])
         some = np.flatnonzero(self._restless)
         near = some[overlap_one(self._rows[some], row, self._margin)]
         found: Ids = self._ids[np.sort(np.concatenate([touched, near]))]
@@ -163,9 +158,9 @@ class KeptTree(BroadPhase):
         if not self._is_current:
             return super().along_ray(origin, direction, length)
         ray = as_ray(origin, direction, length)
-        start = (ray.start - self._origin) * self._scale
-        end = ray.latest * self._scale
-        parts = [near_ray(start, ray.way, end, *tree) for tree in self._trees]
+        start = (ray.start - self._space.origin) * self._space.scale
+        end = ray.latest * self._space.scale
+        parts = [near_ray(start, ray.way, end, tree.address) for tree in self._trees]
         numbers = np.unique(
             np.concatenate([found[:count] for found, count in parts] + [np.flatnonzero(self._restless)])
         )

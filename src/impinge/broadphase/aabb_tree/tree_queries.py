@@ -7,16 +7,14 @@ import numpy as np
 
 from impinge.broadphase.aabb_tree.curve_order import CLASSES
 from impinge.broadphase.aabb_tree.packed_tree import (
-    LEAVES,
     NOTHING,
-    STARTS,
-    TOP,
     WIDTH,
     boxes_overlap,
-    first_leaf,
     in_tree,
     near_leaves,
     new_stack,
+    space_at,
+    tree_at,
 )
 from impinge.broadphase.boxes import overlap_of
 from impinge.broadphase.pair_keys import in_order, longer_keys
@@ -28,32 +26,33 @@ _INFLATION = 2.0**-20
 
 
 @kernel
-def touched_by_boxes(queries, rows, margin, origin, scale, ignored, slots, blocks, levels, keys, found):
+def touched_by_boxes(queries, rows, space, ignored, tree, keys, found):
     """Keys (number of the query box, number of the object) of all that overlap, added to a list.
 
     Objects that are ``ignored`` are not there.  Returns the list, its length and how many pairs were compared.
     """
+    space, tree = space_at(space), tree_at(tree)
     tested = 0
-    stack, near = new_stack(), np.empty(len(slots) // WIDTH, dtype=np.int64)
+    stack, near = new_stack(), np.empty(tree.leaves, dtype=np.int64)
     for i in range(len(queries)):
         box = (
-            in_tree(queries, i, 0, margin, origin, scale), in_tree(queries, i, 1, margin, origin, scale),
-            in_tree(queries, i, 2, margin, origin, scale), in_tree(queries, i, 3, margin, origin, scale),
-            in_tree(queries, i, 4, margin, origin, scale), in_tree(queries, i, 5, margin, origin, scale),
+            in_tree(queries, i, 0, space), in_tree(queries, i, 1, space), in_tree(queries, i, 2, space),
+            in_tree(queries, i, 3, space), in_tree(queries, i, 4, space), in_tree(queries, i, 5, space),
         )  # fmt: skip
         for kind in range(CLASSES):
-            if levels[kind, LEAVES] == 0:
+            if tree.classes[kind].leaves == 0:
                 continue
-            start, first = levels[kind, STARTS], first_leaf(levels, kind)
-            for k in range(near_leaves(blocks, levels, kind, box, 0, stack, near)):
+            start = tree.classes[kind].starts[0]
+            for k in range(near_leaves(tree, kind, box, 0, stack, near)):
+                leaf = start + near[k]
                 if found + WIDTH > len(keys):
                     keys = longer_keys(keys, found, WIDTH)
-                bits = boxes_overlap(blocks, start + near[k], box, 0)
+                bits = boxes_overlap(tree.blocks, leaf, box, 0)
                 while bits != 0:
-                    j = slots[WIDTH * (first + near[k]) + lowest_bit(bits)]
+                    j = tree.slots[WIDTH * leaf + lowest_bit(bits)]
                     bits &= bits - 1
                     tested += 1
-                    if not ignored[j] and overlap_of(queries, i, rows, j, margin):
+                    if not ignored[j] and overlap_of(queries, i, rows, j, space.margin):
                         keys[found] = in_order(i, j)
                         found += 1
     return keys, found, tested
@@ -80,29 +79,31 @@ def _passes(blocks, block, lane, start, way, end):
 
 
 @kernel
-def near_ray(start, way, end, slots, blocks, levels):
+def near_ray(start, way, end, tree):
     """Objects that a ray may touch, in no order; all is in the coordinates of the tree."""
+    tree = tree_at(tree)
     stack = new_stack()
     found, count = np.empty(64, dtype=np.int64), 0
     for kind in range(CLASSES):
-        if levels[kind, LEAVES] == 0:
+        levels = tree.classes[kind]
+        if levels.leaves == 0:
             continue
-        place = WIDTH * first_leaf(levels, kind)
-        stack[0, 0], stack[0, 1] = levels[kind, TOP], 0
+        place = WIDTH * levels.starts[0]
+        stack[0, 0], stack[0, 1] = levels.top, 0
         height = 1
         while height > 0:
             height -= 1
             level, node = stack[height, 0], stack[height, 1]
             for lane in range(WIDTH):
-                if not _passes(blocks, levels[kind, STARTS + level] + node, lane, start, way, end):
+                if not _passes(tree.blocks, levels.starts[level] + node, lane, start, way, end):
                     continue
                 child = WIDTH * node + lane
                 if level > 0:
                     stack[height, 0], stack[height, 1] = level - 1, child
                     height += 1
-                elif slots[place + child] != NOTHING:
+                elif tree.slots[place + child] != NOTHING:
                     if count == len(found):
                         found = longer_keys(found, count, 1)
-                    found[count] = slots[place + child]
+                    found[count] = tree.slots[place + child]
                     count += 1
     return found, count

@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numba.core import config
 from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Floats, as_ids, shown
 from impinge.bodies import BODY_TYPES, Body, hull_of, require_body
-from impinge.broadphase.body_boxes.box_axes import as_axes, axis_rows
+from impinge.broadphase.body_boxes.box_axes import BoxBatch, as_axes, axis_rows
+from impinge.broadphase.body_boxes.used_vertices import used_vertices
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import hull_handle_of, radius_of
 from impinge.geometry.float_errors import default_float_errors
 from impinge.geometry.pose import as_pose
-from impinge.kernels.memory import address_of
-from impinge.mesh.mesh import Mesh
+from impinge.kernels.record import addresses
 
 
 class BodyBoxes:
@@ -80,7 +79,8 @@ class BodyBoxes:
             raise ValueError(f"poses: expected shape ({len(numbers)}, 4, 4), one for each body, got {array.shape}")
         boxes = np.empty((len(array), 2, 3))
         boxes[:, :, len(self.axes) :] = 0.0
-        if self._fill(numbers, array, self._axis_rows, boxes) < len(array):
+        batch = BoxBatch(which=numbers, poses=array, axes=self._axis_rows, boxes=boxes)
+        if self._fill(batch) < len(array):
             as_pose(array, "poses")  # says what is wrong
         return boxes
 
@@ -106,63 +106,52 @@ class _TightFill:
     """What ``tight_boxes`` needs, and the extremal vertices of the last call."""
 
     def __init__(self, bodies: tuple[Body, ...]) -> None:
-        from impinge.broadphase.body_boxes.tight_boxes import FEW, UNKNOWN, tight_boxes
+        from impinge.broadphase.body_boxes.tight_boxes import FEW, UNKNOWN, Hulls, tight_boxes
 
         self._kernel: Any = tight_boxes
         self._handles = [hull_handle_of(hull_of(body)) for body in bodies]  # addresses are valid as long as they live
-        addresses = [handle.address for handle in self._handles]
-        self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
-        self._with_others = np.array([_has_other_vertices(body) for body in bodies], dtype=np.bool_)
-        self._last = np.full((len(bodies), 3, 2), UNKNOWN, dtype=np.int32)
+        self._hulls = Hulls(
+            hulls=addresses([handle.address for handle in self._handles]),
+            with_others=np.array([_has_other_vertices(body) for body in bodies], dtype=np.bool_),
+            last=np.full((len(bodies), 3, 2), UNKNOWN, dtype=np.int32),
+        )
         largest = max((handle.size for handle in self._handles), default=0)
         self._room = largest if largest > FEW else 0
 
-    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
+    def __call__(self, batch: BoxBatch) -> int:
         # Of this call: two threads may call at once, and share nothing but hints, which may be any vertices.
-        queue, stamps = np.empty(self._room, dtype=np.int64), np.zeros(self._room, dtype=np.int64)
-        return int(
-            self._kernel(
-                len(poses), address_of(which), len(self._with_others), address_of(self._addresses),
-                address_of(self._with_others), address_of(poses), len(axes), address_of(axes), address_of(self._last),
-                address_of(boxes), self._room, address_of(queue), address_of(stamps),
-            )
-        )  # fmt: skip
+        batch.queue, batch.stamps = np.empty(self._room, dtype=np.int64), np.zeros(self._room, dtype=np.int64)
+        return int(self._kernel(self._hulls.address, batch.address))
 
 
 class _CubesFill:
     """What ``fixed_cubes`` needs."""
 
     def __init__(self, bodies: tuple[Body, ...]) -> None:
-        from impinge.broadphase.body_boxes.fixed_cubes import cube_of, fixed_cubes
+        from impinge.broadphase.body_boxes.fixed_cubes import Cube, Cubes, cube_of, fixed_cubes
 
         self._kernel: Any = fixed_cubes
-        self._cubes = np.array([cube_of(hull_of(body)) for body in bodies]).reshape(-1, 5)
+        numbers = np.array([cube_of(hull_of(body)) for body in bodies], dtype=np.float64)
+        self._cubes = Cubes(cubes=numbers.reshape(-1).view(Cube.dtype))
 
-    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
-        arrays = address_of(self._cubes), address_of(poses), len(axes), address_of(axes), address_of(boxes)
-        return int(self._kernel(len(poses), address_of(which), len(self._cubes), *arrays))
+    def __call__(self, batch: BoxBatch) -> int:
+        return int(self._kernel(self._cubes.address, batch.address))
 
 
 class _VertexFill:
     """What ``vertex_boxes`` needs."""
 
     def __init__(self, bodies: tuple[Body, ...]) -> None:
-        from impinge.broadphase.body_boxes.vertex_boxes import vertex_boxes
+        from impinge.broadphase.body_boxes.vertex_boxes import Bodies, Vertices, vertex_boxes
 
         self._kernel: Any = vertex_boxes
-        self._points = [_points_of(body) for body in bodies]  # addresses are valid as long as they live
-        addresses = [address_of(points) for points in self._points]
-        self._addresses: Any = addresses if config.DISABLE_JIT else np.array(addresses, dtype=np.int64)
-        self._sizes = np.array([len(points) for points in self._points], dtype=np.int64)
-        self._radii = np.array([radius_of(points) for points in self._points])
+        points = [used_vertices(body) for body in bodies]
+        # Addresses are valid as long as they live.
+        self._vertices = [Vertices(points=some, radius=radius_of(some)) for some in points]
+        self._bodies = Bodies(vertices=addresses([vertices.address for vertices in self._vertices]))
 
-    def __call__(self, which: NDArray[np.int64], poses: Floats, axes: Floats, boxes: Floats) -> int:
-        return int(
-            self._kernel(
-                len(poses), address_of(which), len(self._sizes), address_of(self._addresses), address_of(self._sizes),
-                address_of(self._radii), address_of(poses), len(axes), address_of(axes), address_of(boxes),
-            )
-        )  # fmt: skip
+    def __call__(self, batch: BoxBatch) -> int:
+        return int(self._kernel(self._bodies.address, batch.address))
 
 
 _KINDS: dict[str, Callable[[tuple[Body, ...]], _TightFill | _CubesFill | _VertexFill]] = {
@@ -178,11 +167,4 @@ def _has_other_vertices(body: Body) -> bool:
 
 
 def _count_others(body: Body) -> int:
-    return len(np.unique(_points_of(body) + 0.0, axis=0)) - len(hull_of(body).vertices)
-
-
-def _points_of(body: Body) -> Floats:
-    """All vertices that are used."""
-    if isinstance(body, Mesh):
-        return body.memo("used vertices", lambda mesh: mesh.vertices[np.unique(mesh.faces)])
-    return body.vertices
+    return len(np.unique(used_vertices(body) + 0.0, axis=0)) - len(hull_of(body).vertices)

@@ -23,25 +23,51 @@ within 1.1 u M s.  Hence ``value`` is within 17 u M s of the truth, and 18 when 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Bools, Floats, place_of_first, read_only, real_array
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.support import turned_back
 from impinge.geometry.exact.predicates import dot
 from impinge.kernels.jit import inner
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, bool_, float64, int64, records
 
 OUTWARD = 24.0 * UNIT_ROUNDOFF
 UNDERFLOW = 2.0**-1070
 """Of heights; of values along d (1 + s) times that."""
 
-axis_table = table(np.float64, 6)
-"""Rows of d, s, the bound on what underflows, and 1 if values along d are rounded, 0 for an axis of the world.
 
-The bound is subnormal, and so not computed for each box: three such products took 20 ns, half the time of a cube.
-"""
+class Axis(Record, constant=True):
+    """A direction to measure along."""
+
+    direction = float64[3]
+    """d,"""
+    sum = float64
+    """and s."""
+    underflow = float64
+    """The bound on what underflows.  It is subnormal, and so not computed for each box: three such products took 20 ns,
+    half the time of a cube."""
+    rounds = bool_
+    """Whether values along d are rounded: they are not for an axis of the world."""
+
+
+class BoxBatch(Record):
+    """Of which bodies boxes are sought, and where they go."""
+
+    which = int64[:]
+    """The numbers of the bodies."""
+    poses = float64[:, 4, 4]
+    axes = records(Axis)[:]
+    boxes = float64[:, 2, 3]
+    queue = int64[:]
+    stamps = int64[:]
+    """For ``tight_boxes``: room for the vertices of the largest body; stamps are 0."""
+
+
+batch_at = BoxBatch.at
 
 
 def as_axes(axes: ArrayLike | None) -> Floats:
@@ -76,19 +102,19 @@ def _along_the_world(axes: Floats) -> Bools:
     return np.asarray(np.count_nonzero(axes, axis=1) == 1)
 
 
-def axis_rows(axes: Floats) -> Floats:
+def axis_rows(axes: Floats) -> NDArray[Any]:
     """As kernels read them."""
-    s = np.abs(axes).sum(axis=1) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-    return np.column_stack([axes, s, UNDERFLOW * (1.0 + s), ~_along_the_world(axes)])
+    rows = np.zeros(len(axes), dtype=Axis.dtype)
+    rows["direction"] = axes
+    rows["sum"] = s = np.abs(axes).sum(axis=1) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    rows["underflow"] = UNDERFLOW * (1.0 + s)
+    rows["rounds"] = ~_along_the_world(axes)
+    return rows
 
 
 @inner
-def axis_of(axes, k):
-    return axes[k, 0], axes[k, 1], axes[k, 2]
-
-
-@inner
-def row_along(pose, d):
-    """The row that gives values along d."""
+def row_along(pose, axis):
+    """The row that gives values along an axis."""
+    d = (axis.direction[0], axis.direction[1], axis.direction[2])
     c = turned_back(pose, d)
     return c[0], c[1], c[2], dot(d, (pose[0][3], pose[1][3], pose[2][3]))

@@ -18,22 +18,34 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.arrays import Floats, read_only
-from impinge.broadphase.body_boxes.box_axes import axis_of, axis_table, row_along
+from impinge.broadphase.body_boxes.box_axes import batch_at, row_along
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.support import pose_of
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import radius_of
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import kernel
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, float64, records
 
 _OUTWARD = 40.0 * UNIT_ROUNDOFF
 _NEARLY_RIGID = 1.0 + 2.0**-29
 
-_cubes = table(np.float64, 5)
-_poses = table(np.float64, 4, 4)
-_boxes = table(np.float64, 2, 3)
-_numbers = table(np.int64)
+
+class Cube(Record, constant=True):
+    """g, q and r of a body."""
+
+    middle = float64[3]
+    half = float64
+    reach = float64
+
+
+class Cubes(Record, constant=True):
+    """Those of all bodies."""
+
+    cubes = records(Cube)[:]
+
+
+cubes_at = Cubes.at
 
 
 def cube_of(hull: ConvexHull) -> Floats:
@@ -52,26 +64,20 @@ def _cube_of(hull: ConvexHull) -> Floats:
 
 
 @kernel
-def fixed_cubes(count, which, total, cubes, poses, axis_count, axes, boxes):
-    """Fill the boxes; return the first pose that is not rigid, or ``count``.
-
-    Poses and boxes are those of ``count`` bodies, and ``which`` tells their numbers among ``total``.
-    """
-    which = _numbers(which, count)
-    cubes = _cubes(cubes, total)
-    poses = _poses(poses, count)
-    axes = axis_table(axes, axis_count)
-    boxes = _boxes(boxes, count)
-    for i in range(count):
-        if not pose_is_rigid(poses[i]):
+def fixed_cubes(cubes, batch):
+    """Fill the boxes of a batch; return the first pose that is not rigid, or their number."""
+    cubes, batch = cubes_at(cubes), batch_at(batch)
+    for i in range(batch.n_poses):
+        if not pose_is_rigid(batch.poses[i]):
             return i
-        number = which[i]
-        pose = pose_of(poses, i)
-        size = cubes[number, 4] + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
-        for k in range(axis_count):
-            row = row_along(pose, axis_of(axes, k))
-            middle = ((row[0] * cubes[number, 0] + row[1] * cubes[number, 1]) + row[2] * cubes[number, 2]) + row[3]
-            half = cubes[number, 3] + (_OUTWARD * size * axes[k, 3] + axes[k, 4])
-            boxes[i, 0, k] = middle - half
-            boxes[i, 1, k] = middle + half
-    return count
+        cube = cubes.cubes[batch.which[i]]
+        pose = pose_of(batch.poses, i)
+        size = cube.reach + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
+        for k in range(batch.n_axes):
+            axis = batch.axes[k]
+            row = row_along(pose, axis)
+            middle = ((row[0] * cube.middle[0] + row[1] * cube.middle[1]) + row[2] * cube.middle[2]) + row[3]
+            half = cube.half + (_OUTWARD * size * axis.sum + axis.underflow)
+            batch.boxes[i, 0, k] = middle - half
+            batch.boxes[i, 1, k] = middle + half
+    return batch.n_poses

@@ -22,18 +22,16 @@ interval of the hull, their rounded ones need not be), it is moved outward by th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from impinge.broadphase.body_boxes.box_axes import OUTWARD, UNDERFLOW, axis_of, axis_table, row_along
+from impinge.broadphase.body_boxes.box_axes import OUTWARD, UNDERFLOW, batch_at, row_along
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.support import climb, height_of, pose_of, size_of_coordinates, spread
 from impinge.convex.hull.cube_map import first_vertex
 from impinge.convex.hull.hull_handle import convex_body
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import inner, kernel
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, address, bool_, int32
 
 FEW = 48
 """Up to so many vertices all of them are visited: 2 ns each, where six climbs of a step take 100 ns more."""
@@ -43,39 +41,37 @@ UNKNOWN = -1
 
 _ROUGH = 8.0 * UNIT_ROUNDOFF
 
-_addresses = table(np.int64)
-_flags = table(np.bool_)
-_poses = table(np.float64, 4, 4)
-_boxes = table(np.float64, 2, 3)
-_vertices = table(np.int32, 3, 2)
-_numbers = table(np.int64)
+
+class Hulls(Record):
+    """The hulls of all bodies."""
+
+    hulls = address[:]
+    with_others = bool_[:]
+    """Which bodies have vertices that are no corners of their hull."""
+    last = int32[:, 3, 2]
+    """The extremal vertices of the last time, or UNKNOWN."""
 
 
-class _Plateau(NamedTuple):
-    """The vertices of a face that stands square to an axis, as they are visited."""
-
-    queue: Any
-    stamps: Any
-    """The climb that saw a vertex last."""
+hulls_at = Hulls.at
 
 
 @inner
-def _highest(body, c, hint, plateau, stamp):
+def _highest(body, c, hint, batch, stamp):
     """The vertex with the largest computed height, and that height."""
     vertex, height, ground = climb(body, c, first_vertex(body, c) if hint == UNKNOWN else hint)
     floor = height - (_ROUGH * body.radius + UNDERFLOW)
     if ground < floor:
         return vertex, height
-    plateau.queue[0] = vertex
-    plateau.stamps[vertex] = stamp
+    batch.queue[0] = vertex
+    batch.stamps[vertex] = stamp
     found, done = 1, 0
     while done < found:
-        here = plateau.queue[done]
+        here = batch.queue[done]
         done += 1
         h = height_of(body, c, here)
         if h > height:
             vertex, height = here, h
-        found = spread(body, c, here, floor, plateau, found, stamp)
+        found = spread(body, c, here, floor, batch, found, stamp)
     return vertex, height
 
 
@@ -83,7 +79,7 @@ def _highest(body, c, hint, plateau, stamp):
 def _span(body, c):
     """The smallest and the largest computed height, over all vertices."""
     low, high = np.inf, -np.inf
-    for i in range(body.size):
+    for i in range(body.n_vertices):
         h = height_of(body, c, i)
         low = min(low, h)
         high = max(high, h)
@@ -91,47 +87,38 @@ def _span(body, c):
 
 
 @kernel
-def tight_boxes(
-    count, which, total, bodies, with_others, poses, axis_count, axes, last, boxes, room, queue, stamps
-):  # fmt: skip
-    """Fill the boxes, and the extremal vertices in ``last``; return the first pose that is not rigid, or ``count``.
+def tight_boxes(hulls, batch):
+    """Fill the boxes of a batch, and the extremal vertices; return the first pose that is not rigid, or their number.
 
-    Poses and boxes are those of ``count`` bodies, and ``which`` tells their numbers among ``total``.
-
-    ``with_others`` tells which bodies have vertices that are no corners of their hull.  A queue and stamps have room
-    for the vertices of the largest body; stamps are 0.
+    The queue and the stamps of the batch serve to visit the vertices of a face that stands square to an axis; a stamp
+    tells which climb saw a vertex last.
     """
-    which = _numbers(which, count)
-    bodies = _addresses(bodies, total)
-    with_others = _flags(with_others, total)
-    poses = _poses(poses, count)
-    axes = axis_table(axes, axis_count)
-    last = _vertices(last, total)
-    boxes = _boxes(boxes, count)
-    plateau = _Plateau(_numbers(queue, room), _numbers(stamps, room))
+    hulls, batch = hulls_at(hulls), batch_at(batch)
     stamp = 0
-    for i in range(count):
-        if not pose_is_rigid(poses[i]):
+    for i in range(batch.n_poses):
+        if not pose_is_rigid(batch.poses[i]):
             return i
-        number = which[i]
-        body = convex_body(bodies[number])
-        pose = pose_of(poses, i)
+        number = batch.which[i]
+        body = convex_body(hulls.hulls[number])
+        pose = pose_of(batch.poses, i)
         size = size_of_coordinates(body, pose)
-        for k in range(axis_count):
-            row = row_along(pose, axis_of(axes, k))
+        for k in range(batch.n_axes):
+            axis = batch.axes[k]
+            row = row_along(pose, axis)
             c = (row[0], row[1], row[2])
-            if body.size <= FEW:
+            if body.n_vertices <= FEW:
                 low, high = _span(body, c)
             else:
                 stamp += 2
-                down, depth = _highest(body, (-c[0], -c[1], -c[2]), np.int64(last[number, k, 0]), plateau, stamp - 1)
-                up, high = _highest(body, c, np.int64(last[number, k, 1]), plateau, stamp)
+                back = (-c[0], -c[1], -c[2])
+                down, depth = _highest(body, back, np.int64(hulls.last[number, k, 0]), batch, stamp - 1)
+                up, high = _highest(body, c, np.int64(hulls.last[number, k, 1]), batch, stamp)
                 low = -depth
-                last[number, k, 0] = down
-                last[number, k, 1] = up
+                hulls.last[number, k, 0] = down
+                hulls.last[number, k, 1] = up
             outward = 0.0
-            if with_others[number] or axes[k, 5] != 0.0:
-                outward = OUTWARD * size * axes[k, 3] + axes[k, 4]
-            boxes[i, 0, k] = (low + row[3]) - outward
-            boxes[i, 1, k] = (high + row[3]) + outward
-    return count
+            if hulls.with_others[number] or axis.rounds:
+                outward = OUTWARD * size * axis.sum + axis.underflow
+            batch.boxes[i, 0, k] = (low + row[3]) - outward
+            batch.boxes[i, 1, k] = (high + row[3]) + outward
+    return batch.n_poses

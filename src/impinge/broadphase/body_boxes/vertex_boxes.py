@@ -9,17 +9,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from impinge.broadphase.body_boxes.box_axes import OUTWARD, axis_of, axis_table, row_along
+from impinge.broadphase.body_boxes.box_axes import OUTWARD, batch_at, row_along
 from impinge.convex.distance.support import pose_of
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import inner, kernel
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, address, float64
 
-_numbers = table(np.int64)
-_doubles = table(np.float64)
-_points = table(np.float64, 3)
-_poses = table(np.float64, 4, 4)
-_boxes = table(np.float64, 2, 3)
+
+class Vertices(Record, constant=True):
+    """The vertices of a body."""
+
+    points = float64[:, 3]
+    radius = float64
+    """No vertex is farther from the origin."""
+
+
+class Bodies(Record, constant=True):
+    """All bodies."""
+
+    vertices = address[:]
+
+
+vertices_at = Vertices.at
+bodies_at = Bodies.at
 
 
 @inner
@@ -33,26 +45,20 @@ def _span(points, count, row):
 
 
 @kernel
-def vertex_boxes(count, which, total, vertices, sizes, radii, poses, axis_count, axes, boxes):
-    """Fill the boxes; return the first pose that is not rigid, or ``count``.
-
-    Poses and boxes are those of ``count`` bodies, and ``which`` tells their numbers among ``total``.
-    """
-    which, vertices = _numbers(which, count), _numbers(vertices, total)
-    sizes, radii = _numbers(sizes, total), _doubles(radii, total)
-    poses, boxes = _poses(poses, count), _boxes(boxes, count)
-    axes = axis_table(axes, axis_count)
-    for i in range(count):
-        if not pose_is_rigid(poses[i]):
+def vertex_boxes(bodies, batch):
+    """Fill the boxes of a batch; return the first pose that is not rigid, or their number."""
+    bodies, batch = bodies_at(bodies), batch_at(batch)
+    for i in range(batch.n_poses):
+        if not pose_is_rigid(batch.poses[i]):
             return i
-        number = which[i]
-        points = _points(vertices[number], sizes[number])
-        pose = pose_of(poses, i)
-        size = radii[number] + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
-        for k in range(axis_count):
-            row = row_along(pose, axis_of(axes, k))
-            low, high = _span(points, sizes[number], row)
-            outward = OUTWARD * size * axes[k, 3] + axes[k, 4] if axes[k, 5] != 0.0 else 0.0
-            boxes[i, 0, k] = (low + row[3]) - outward
-            boxes[i, 1, k] = (high + row[3]) + outward
-    return count
+        body = vertices_at(bodies.vertices[batch.which[i]])
+        pose = pose_of(batch.poses, i)
+        size = body.radius + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
+        for k in range(batch.n_axes):
+            axis = batch.axes[k]
+            row = row_along(pose, axis)
+            low, high = _span(body.points, body.n_points, row)
+            outward = OUTWARD * size * axis.sum + axis.underflow if axis.rounds else 0.0
+            batch.boxes[i, 0, k] = (low + row[3]) - outward
+            batch.boxes[i, 1, k] = (high + row[3]) + outward
+    return batch.n_poses

@@ -9,103 +9,115 @@ enters a large cell does not meet the thousands of other small boxes in it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from impinge.broadphase.hash_index import EMPTY, enter, first_slot, leave, new_slots, next_slot
-from impinge.broadphase.pair_keys import copy_keys, new_keys
-from impinge.kernels.jit import inlined, inner
+from impinge.broadphase.hash_index import (
+    EMPTY,
+    HashIndex,
+    enter,
+    first_slot,
+    leave,
+    leave_all,
+    new_slots,
+    next_slot,
+)
+from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import Record, int32, int64, records
 
 NOTHING = -1
 
 OWNERS, VISITORS = 0, 1
 
-COUNTS = 2
-"""Where the numbers of owners and visitors stand behind the heads."""
 
-LABEL, BUCKET, KIND, NEXT, PREVIOUS, NEXT_OF_LABEL = range(6)
-"""Columns of an entry."""
+class Bucket(Record):
+    """A cell that holds labels."""
 
-_USED_BUCKETS, _FREE_BUCKET, _USED_ENTRIES, _FREE_ENTRY = range(4)
+    level = int64
+    x = int64
+    y = int64
+    z = int64
+    first = int32[2]
+    """The first entries of owners (in a free bucket: the next free one) and of visitors."""
+    count = int32[2]
+    """How many owners and visitors there are."""
 
 
-class BucketTable(NamedTuple):
+class Entry(Record):
+    """A label in a list of a bucket."""
+
+    label = int32
+    bucket = int32
+    kind = int32
+    """OWNERS or VISITORS."""
+    next = int32
+    """The one after it in the list; in a free entry the next free one."""
+    previous = int32
+    next_of_label = int32
+
+
+class BucketTable(HashIndex):
     """Buckets and their entries; both are used again after they were given back."""
 
-    cells: Any
-    """(m, 4): resolution and x, y, z of the cell of each bucket."""
-    hashes: Any
-    slots: Any
-    heads: Any
-    """(m, 4): the first owner (in a free bucket: the next free one), the first visitor, the numbers of both."""
-    entries: Any
-    """(e, 6): see the columns."""
-    marks: Any
-    """(4,): how many buckets were ever used, the first free one, and the same for entries."""
+    buckets = records(Bucket)[:]
+    entries = records(Entry)[:]
+    used_buckets = int64
+    """How many were ever used,"""
+    free_bucket = int64
+    """and the first one that was given back."""
+    used_entries = int64
+    free_entry = int64
 
 
-def empty_bucket_table() -> BucketTable:
-    return BucketTable(
-        np.empty((4, 4), dtype=np.int64),
-        np.empty(4, dtype=np.int64),
-        np.full(8, EMPTY, dtype=np.int32),
-        np.empty((4, 4), dtype=np.int32),
-        np.empty((4, 6), dtype=np.int32),
-        np.array([0, NOTHING, 0, NOTHING], dtype=np.int64),
-    )
+table_at = BucketTable.at
 
 
-@inlined
-def parts_of_table(table):
-    """For a kernel to return, see ``parts_of_pairs``."""
-    return table.cells, table.hashes, table.slots, table.heads, table.entries, table.marks
+def put_room(table: BucketTable, buckets: int, entries: int) -> None:
+    """New memory, with nothing in it."""
+    table.slots = new_slots(buckets)
+    table.hashes = np.empty(buckets, dtype=np.int64)
+    table.buckets = np.empty(buckets, dtype=Bucket.dtype)
+    table.entries = np.empty(entries, dtype=Entry.dtype)
+    table.used_buckets = table.used_entries = 0
+    table.free_bucket = table.free_entry = NOTHING
+
+
+def make_room(table: BucketTable, more: int) -> None:
+    """Room for so many more entries and as many buckets, and for as many again as there are then."""
+    before = table.copy()
+    put_room(table, 2 * (before.used_buckets + more), 2 * (before.used_entries + more))
+    _move(before.address, table.address)
+
+
+@kernel
+def _move(before, table):
+    before, table = table_at(before), table_at(table)
+    for entry in range(before.used_entries):
+        table.entries[entry] = before.entries[entry]
+    for bucket in range(before.used_buckets):
+        table.buckets[bucket] = before.buckets[bucket]
+        table.hashes[bucket] = before.hashes[bucket]
+    table.used_buckets, table.free_bucket = before.used_buckets, before.free_bucket
+    table.used_entries, table.free_entry = before.used_entries, before.free_entry
+    for slot in range(before.n_slots):
+        if before.slots[slot] != EMPTY:
+            enter(table, before.slots[slot])
+    return table.used_buckets
 
 
 @inner
 def clear(table):
     """Forget everything, but keep the room."""
-    for slot in range(len(table.slots)):
-        table.slots[slot] = EMPTY
-    for mark in range(0, 4, 2):
-        table.marks[mark] = 0
-        table.marks[mark + 1] = NOTHING
-
-
-@inner
-def new_rows(count, columns):
-    return np.empty((count, columns), dtype=np.int32)
-
-
-@inner
-def copy_rows(source, target, count):
-    for i in range(count):
-        for column in range(source.shape[1]):
-            target[i, column] = source[i, column]
+    leave_all(table)
+    table.used_buckets = 0
+    table.free_bucket = NOTHING
+    table.used_entries = 0
+    table.free_entry = NOTHING
 
 
 @inlined
-def has_room_for(marks, entries, cells, more):
+def has_room_for(table, more):
     """Whether so many more entries, and as many buckets, can be added."""
-    return marks[_USED_ENTRIES] + more <= len(entries) and marks[_USED_BUCKETS] + more <= len(cells)
-
-
-@inner
-def enlarged(table, more):
-    """A copy with room for so many more entries and as many buckets."""
-    used_buckets, used_entries = table.marks[_USED_BUCKETS], table.marks[_USED_ENTRIES]
-    room = 2 * (used_buckets + more)
-    entries = new_rows(2 * (used_entries + more), 6)
-    cells = np.empty((room, 4), dtype=np.int64)
-    hashes, heads, slots = new_keys(room), new_rows(room, 4), new_slots(room)
-    copy_rows(table.entries, entries, used_entries)
-    copy_rows(table.cells, cells, used_buckets)
-    copy_rows(table.heads, heads, used_buckets)
-    copy_keys(table.hashes, hashes, used_buckets)
-    for slot in range(len(table.slots)):
-        if table.slots[slot] != EMPTY:
-            enter(slots, hashes, table.slots[slot])
-    return BucketTable(cells, hashes, slots, heads, entries, table.marks)
+    return table.used_entries + more <= table.n_entries and table.used_buckets + more <= table.n_buckets
 
 
 @inlined
@@ -122,78 +134,85 @@ def hash_of_cell(level, x, y, z):
 
 
 @inlined
-def is_cell(cells, bucket, level, x, y, z):
-    return cells[bucket, 1] == x and cells[bucket, 2] == y and cells[bucket, 3] == z and cells[bucket, 0] == level
+def is_cell(bucket, level, x, y, z):
+    return bucket.x == x and bucket.y == y and bucket.z == z and bucket.level == level
 
 
 @inner
-def bucket_at(cells, slots, level, x, y, z):
+def bucket_at(table, level, x, y, z):
     """The bucket of a cell, or NOTHING."""
-    slot = first_slot(slots, hash_of_cell(level, x, y, z))
-    while slots[slot] != EMPTY:
-        if is_cell(cells, slots[slot], level, x, y, z):
-            return slots[slot]
-        slot = next_slot(slots, slot)
+    slot = first_slot(table, hash_of_cell(level, x, y, z))
+    while table.slots[slot] != EMPTY:
+        if is_cell(table.buckets[table.slots[slot]], level, x, y, z):
+            return table.slots[slot]
+        slot = next_slot(table, slot)
     return NOTHING
 
 
 @inner
 def bucket_for(table, level, x, y, z):
     """The bucket of a cell, opened if there is none yet."""
-    cells, heads, marks = table.cells, table.heads, table.marks
-    bucket = bucket_at(cells, table.slots, level, x, y, z)
-    if bucket != NOTHING:
-        return bucket
-    bucket = marks[_FREE_BUCKET]
-    if bucket == NOTHING:
-        bucket = marks[_USED_BUCKETS]
-        marks[_USED_BUCKETS] = bucket + 1
+    place = bucket_at(table, level, x, y, z)
+    if place != NOTHING:
+        return place
+    place = table.free_bucket
+    if place == NOTHING:
+        place = table.used_buckets
+        table.used_buckets = place + 1
     else:
-        marks[_FREE_BUCKET] = heads[bucket, OWNERS]
-    cells[bucket, 0], cells[bucket, 1], cells[bucket, 2], cells[bucket, 3] = level, x, y, z
-    heads[bucket, OWNERS], heads[bucket, VISITORS] = NOTHING, NOTHING
-    heads[bucket, COUNTS + OWNERS], heads[bucket, COUNTS + VISITORS] = 0, 0
-    table.hashes[bucket] = hash_of_cell(level, x, y, z)
-    enter(table.slots, table.hashes, bucket)
-    return bucket
+        table.free_bucket = table.buckets[place].first[OWNERS]
+    bucket = table.buckets[place]
+    bucket.level = level
+    bucket.x = x
+    bucket.y = y
+    bucket.z = z
+    for kind in range(2):
+        bucket.first[kind] = NOTHING
+        bucket.count[kind] = 0
+    table.hashes[place] = hash_of_cell(level, x, y, z)
+    enter(table, place)
+    return place
 
 
 @inner
 def push(table, bucket, kind, label, next_of_label):
     """Put a label in front of a list of a bucket; returns the entry."""
-    entries, heads, marks = table.entries, table.heads, table.marks
-    entry = marks[_FREE_ENTRY]
-    if entry == NOTHING:
-        entry = marks[_USED_ENTRIES]
-        marks[_USED_ENTRIES] = entry + 1
+    place = table.free_entry
+    if place == NOTHING:
+        place = table.used_entries
+        table.used_entries = place + 1
     else:
-        marks[_FREE_ENTRY] = entries[entry, NEXT]
-    head = heads[bucket, kind]
-    if head != NOTHING:
-        entries[head, PREVIOUS] = entry
-    heads[bucket, kind] = entry
-    heads[bucket, COUNTS + kind] += 1
-    entries[entry, LABEL], entries[entry, BUCKET], entries[entry, KIND] = label, bucket, kind
-    entries[entry, NEXT], entries[entry, PREVIOUS], entries[entry, NEXT_OF_LABEL] = head, NOTHING, next_of_label
-    return entry
+        table.free_entry = table.entries[place].next
+    first, count = table.buckets[bucket].first, table.buckets[bucket].count
+    entry = table.entries[place]
+    entry.label = label
+    entry.bucket = bucket
+    entry.kind = kind
+    entry.next = first[kind]
+    entry.previous = NOTHING
+    entry.next_of_label = next_of_label
+    if first[kind] != NOTHING:
+        table.entries[first[kind]].previous = place
+    first[kind] = place
+    count[kind] += 1
+    return place
 
 
 @inner
-def pull(table, entry):
+def pull(table, place):
     """Take an entry out of its list; a bucket with nothing left in it is closed."""
-    entries, heads, marks = table.entries, table.heads, table.marks
-    bucket, kind = entries[entry, BUCKET], entries[entry, KIND]
-    after, before = entries[entry, NEXT], entries[entry, PREVIOUS]
-    if after != NOTHING:
-        entries[after, PREVIOUS] = before
-    if before != NOTHING:
-        entries[before, NEXT] = after
+    entry = table.entries[place]
+    first, count = table.buckets[entry.bucket].first, table.buckets[entry.bucket].count
+    if entry.next != NOTHING:
+        table.entries[entry.next].previous = entry.previous
+    if entry.previous != NOTHING:
+        table.entries[entry.previous].next = entry.next
     else:
-        heads[bucket, kind] = after
-    heads[bucket, COUNTS + kind] -= 1
-    entries[entry, NEXT] = marks[_FREE_ENTRY]
-    marks[_FREE_ENTRY] = entry
-    if heads[bucket, OWNERS] == NOTHING and heads[bucket, VISITORS] == NOTHING:
-        leave(table.slots, table.hashes, bucket)
-        heads[bucket, OWNERS] = marks[_FREE_BUCKET]
-        marks[_FREE_BUCKET] = bucket
+        first[entry.kind] = entry.next
+    count[entry.kind] -= 1
+    entry.next = table.free_entry
+    table.free_entry = place
+    if first[OWNERS] == NOTHING and first[VISITORS] == NOTHING:
+        leave(table, entry.bucket)
+        first[OWNERS] = table.free_bucket
+        table.free_bucket = entry.bucket

@@ -11,151 +11,160 @@ is examined when all boxes are in place, in the same pass that compares the boxe
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
+from numpy.typing import NDArray
 
 from impinge.broadphase.boxes import overlap
-from impinge.broadphase.hash_index import EMPTY, enter
+from impinge.broadphase.hash_index import enter, leave_all, new_slots
 from impinge.broadphase.pair_keys import first_keys, joined, lower, new_keys, pair_key, upper
 from impinge.broadphase.pair_set import (
     ABSENT,
     PairSet,
     delete,
-    empty_pair_set,
     hash_of_pair,
     insert,
-    parts_of_pairs,
+    make_room_for_pairs,
     place_in,
-    with_room_for_pairs,
 )
 from impinge.broadphase.spatial_hashing.bucket_table import (
-    BUCKET,
-    COUNTS,
-    LABEL,
-    NEXT,
-    NEXT_OF_LABEL,
     NOTHING,
     OWNERS,
     VISITORS,
     BucketTable,
     bucket_at,
     bucket_for,
-    copy_rows,
-    empty_bucket_table,
-    enlarged,
     has_room_for,
-    new_rows,
-    parts_of_table,
     pull,
     push,
+    put_room,
 )
-from impinge.broadphase.spatial_hashing.hash_levels import cells_of, grown, number_of_cells, resolution_of, size_of
+from impinge.broadphase.spatial_hashing.hash_levels import (
+    cells_of,
+    grown,
+    hashed_objects_at,
+    number_of_cells,
+    resolution_of,
+    size_of,
+)
 from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import bool_, int32, int64
 
 NOT_STORED = -1
 
-COUNT, OVERLAPPING = 0, 1
+
+class CoherentTable(BucketTable):
+    """A table that is kept from update to update, and what is known of each box in it."""
+
+    resolution = int32[:]
+    """Of each box: NOT_STORED if it is not there yet."""
+    first_entry = int32[:]
+    """Its entries are chained."""
+    cells = int64[:, 6]
+    """(n * levels, 6): its first and last cells at each resolution down to its own."""
+    levels = int64
+    """How many resolutions there are."""
+
+    # One update.
+    reached = int64
+    """The first box that is not in its cells yet."""
+    cells_ahead = int64
+    """How many cells it may have to enter,"""
+    labels_ahead = int64
+    """and how many labels it meets there."""
+    entered = int64
+    """How many cells were entered."""
 
 
-class Stored(NamedTuple):
-    """What is known of each box in the table."""
-
-    resolution: Any
-    """(n,): NOT_STORED if it is not there yet."""
-    first_entry: Any
-    """(n,): its entries are chained."""
-    cells: Any
-    """(n, levels, 6): first and last cells at each resolution down to its own."""
-
-
-class ClosePairs(NamedTuple):
+class ClosePairs(PairSet):
     """Pairs of close boxes, by their labels."""
 
-    pairs: PairSet
-    state: Any
-    """(m, 2): in how many cells they meet, and whether they overlapped when they were last compared."""
+    meetings = int32[:]
+    """In how many cells they meet."""
+    overlapping = bool_[:]
+    """Whether they did when they were last compared."""
+    began = int64[:]
+    """Keys of pairs that began to overlap; there is room for all."""
+    began_count = int64
+    ended = int64[:]
+    ended_count = int64
 
 
-class CoherentTable(NamedTuple):
-    """All that is kept from update to update."""
-
-    table: BucketTable
-    stored: Stored
-    close: ClosePairs
+coherent_table_at, close_pairs_at = CoherentTable.at, ClosePairs.at
 
 
 def empty_coherent_table(count: int, levels: int) -> CoherentTable:
     """For so many boxes, none of which is stored yet."""
-    return CoherentTable(
-        empty_bucket_table(),
-        Stored(
-            np.full(count, NOT_STORED, dtype=np.int32),
-            np.full(count, NOTHING, dtype=np.int32),
-            np.zeros((count, levels, 6), dtype=np.int64),
-        ),
-        ClosePairs(empty_pair_set(), np.zeros((4, 2), dtype=np.int32)),
-    )
+    table = CoherentTable(levels=levels)
+    put_room(table, 0, 0)
+    keep_boxes(table, np.empty(0, dtype=np.bool_), count)
+    return table
 
 
-def with_parts(kept: CoherentTable, parts: tuple[Any, Any, Any]) -> CoherentTable:
-    """What is kept, with the parts that ``hash_moved`` returned."""
-    table, pairs, state = parts
-    return CoherentTable(BucketTable(*table), kept.stored, ClosePairs(PairSet(*pairs), state))
+def keep_boxes(table: CoherentTable, stays: NDArray[np.bool_], count: int) -> None:
+    """Rows of removed boxes are taken out, rows for new ones added, until there are so many."""
+    more = count - int(np.count_nonzero(stays))
+    cells = table.cells.reshape(len(stays), table.levels, 6)[stays]
+    table.resolution = np.append(table.resolution[stays], np.full(more, NOT_STORED, dtype=np.int32))
+    table.first_entry = np.append(table.first_entry[stays], np.full(more, NOTHING, dtype=np.int32))
+    table.cells = np.concatenate([cells.reshape(-1, 6), np.zeros((more * table.levels, 6), dtype=np.int64)])
 
 
-@inner
-def with_room_for_close(close, more):
-    """A copy with room for so many more pairs."""
-    pairs = with_room_for_pairs(close.pairs, more)
-    state = new_rows(len(pairs.keys), 2)
-    copy_rows(close.state, state, pairs.size[0])
-    return ClosePairs(pairs, state)
+def empty_close_pairs() -> ClosePairs:
+    """See ``empty_pair_set``."""
+    return ClosePairs(slots=new_slots(0))
+
+
+def make_room_for_close(close: ClosePairs, more: int) -> None:
+    """See ``make_room_for_pairs``."""
+    make_room_for_pairs(close, more)
+    room, meetings, overlapping = len(close.keys), close.meetings, close.overlapping
+    close.meetings, close.overlapping = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.bool_)
+    close.meetings[: close.size], close.overlapping[: close.size] = meetings[: close.size], overlapping[: close.size]
+    close.began, close.ended = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
 
 
 @inner
 def forget_pair(close, place):
-    last = close.pairs.size[0] - 1
-    close.state[place, COUNT] = close.state[last, COUNT]
-    close.state[place, OVERLAPPING] = close.state[last, OVERLAPPING]
-    delete(close.pairs, place)
+    last = close.size - 1
+    close.meetings[place] = close.meetings[last]
+    close.overlapping[place] = close.overlapping[last]
+    delete(close, place)
 
 
 @inner
-def enter_cell(table, stored, close, fixed, i, level, x, y, z):
+def enter_cell(table, close, fixed, i, level, x, y, z):
     """Store box i in a cell; there is room for everything."""
-    entries, keys, slots, state = table.entries, close.pairs.keys, close.pairs.slots, close.state
     bucket = bucket_for(table, level, x, y, z)
-    own = level == stored.resolution[i]
+    own = level == table.resolution[i]
     for kind in range(2 if own else 1):
-        entry = table.heads[bucket, kind]
+        entry = table.buckets[bucket].first[kind]
         while entry != NOTHING:
-            j = entries[entry, LABEL]
-            entry = entries[entry, NEXT]
+            j = table.entries[entry].label
+            entry = table.entries[entry].next
             if fixed[i] and fixed[j]:
                 continue
-            place = place_in(keys, slots, joined(i, j))
+            place = place_in(close, joined(i, j))
             if place == ABSENT:
-                place = close.pairs.size[0]
-                insert(close.pairs, joined(i, j))
-                state[place, COUNT], state[place, OVERLAPPING] = 0, 0
-            state[place, COUNT] += 1
-    stored.first_entry[i] = push(table, bucket, OWNERS if own else VISITORS, i, stored.first_entry[i])
+                place = close.size
+                insert(close, joined(i, j))
+                close.meetings[place] = 0
+                close.overlapping[place] = False
+            close.meetings[place] += 1
+    table.first_entry[i] = push(table, bucket, OWNERS if own else VISITORS, i, table.first_entry[i])
 
 
 @inner
 def leave_cell(table, close, i, entry, own):
     """Take an entry of box i out of its cell."""
-    entries, keys, slots, state = table.entries, close.pairs.keys, close.pairs.slots, close.state
-    bucket = entries[entry, BUCKET]
+    bucket = table.entries[entry].bucket
     for kind in range(2 if own else 1):
-        other = table.heads[bucket, kind]
+        other = table.buckets[bucket].first[kind]
         while other != NOTHING:
             if other != entry:
-                place = place_in(keys, slots, joined(i, entries[other, LABEL]))
+                place = place_in(close, joined(i, table.entries[other].label))
                 if place != ABSENT:  # two fixed boxes are not counted
-                    state[place, COUNT] -= 1
-            other = entries[other, NEXT]
+                    close.meetings[place] -= 1
+            other = table.entries[other].next
     pull(table, entry)
 
 
@@ -165,184 +174,173 @@ def inside(cells, x, y, z):
 
 
 @inlined
-def as_cells(numbers, i, level):
+def as_cells(rows, row):
     """A row as a tuple."""
-    return (
-        numbers[i, level, 0], numbers[i, level, 1], numbers[i, level, 2],
-        numbers[i, level, 3], numbers[i, level, 4], numbers[i, level, 5],
-    )  # fmt: skip
+    return rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3], rows[row, 4], rows[row, 5]
 
 
 @inner
-def leave_cells_outside(table, stored, close, i, level, cells):
+def leave_cells_outside(table, close, i, level, cells):
     """Take box i out of all cells of a resolution but these."""
-    entries, places = table.entries, table.cells
     before = NOTHING
-    entry = stored.first_entry[i]
+    entry = table.first_entry[i]
     while entry != NOTHING:
-        after = entries[entry, NEXT_OF_LABEL]
-        bucket = entries[entry, BUCKET]
-        kept = inside(cells, places[bucket, 1], places[bucket, 2], places[bucket, 3])
-        if kept or places[bucket, 0] != level:
+        after = table.entries[entry].next_of_label
+        bucket = table.buckets[table.entries[entry].bucket]
+        if bucket.level != level or inside(cells, bucket.x, bucket.y, bucket.z):
             before = entry
         else:
-            leave_cell(table, close, i, entry, level == stored.resolution[i])
+            leave_cell(table, close, i, entry, level == table.resolution[i])
             if before == NOTHING:
-                stored.first_entry[i] = after
+                table.first_entry[i] = after
             else:
-                entries[before, NEXT_OF_LABEL] = after
+                table.entries[before].next_of_label = after
         entry = after
 
 
 @inner
-def leave_all_cells(table, stored, close, i):
-    entry = stored.first_entry[i]
+def leave_all_cells(table, close, i):
+    entry = table.first_entry[i]
     while entry != NOTHING:
-        after = table.entries[entry, NEXT_OF_LABEL]
-        level = table.cells[table.entries[entry, BUCKET], 0]
-        leave_cell(table, close, i, entry, level == stored.resolution[i])
+        after = table.entries[entry].next_of_label
+        level = table.buckets[table.entries[entry].bucket].level
+        leave_cell(table, close, i, entry, level == table.resolution[i])
         entry = after
-    stored.first_entry[i] = NOTHING
+    table.first_entry[i] = NOTHING
 
 
 @inner
 def labels_ahead(table, level, own, cells, old):
     """How many labels a box meets in the cells that it enters, those of ``cells`` that are not in ``old``."""
-    places, slots, heads = table.cells, table.slots, table.heads
     labels = 0
     for x in range(cells[0], cells[3] + 1):
         for y in range(cells[1], cells[4] + 1):
             for z in range(cells[2], cells[5] + 1):
                 if inside(old, x, y, z):
                     continue
-                bucket = bucket_at(places, slots, level, x, y, z)
+                bucket = bucket_at(table, level, x, y, z)
                 if bucket != NOTHING:
-                    labels += heads[bucket, COUNTS + OWNERS] + (heads[bucket, COUNTS + VISITORS] if own else 0)
+                    count = table.buckets[bucket].count
+                    labels += count[OWNERS] + (count[VISITORS] if own else 0)
     return labels
 
 
-ENTERED, CELLS_AHEAD, LABELS_AHEAD = range(3)
+@inner
+def take_resolution(table, close, i, resolution):
+    """Box i leaves all its cells, and is in none of those of its new resolution yet."""
+    leave_all_cells(table, close, i)
+    table.resolution[i] = resolution
+    for level in range(resolution + 1):
+        for k in range(6):
+            table.cells[i * table.levels + level, k] = 0 if k < 3 else NOTHING  # none
 
 
 @inner
-def store_from(start, rows, fixed, half, resolutions, inverses, alpha, beta, table, stored, close, tallies):
-    """Bring boxes from ``start`` on into their cells.
+def store_boxes(objects, table, close):
+    """Bring boxes into their cells, from the first one on that is not there yet.
 
-    Stops at a box for which there may not be enough room, notes what it needs and returns it, or the number of boxes.
-    Whatever was done for it so far is found done when it is tried again.  A fixed box is stored once.
+    Stops at a box for which there may not be enough room, and notes what it needs.  Whatever was done for it so far is
+    found done when it is tried again.  A fixed box is stored once.
     """
-    resolution_now, cells_now, size = stored.resolution, stored.cells, close.pairs.size
-    room = len(close.pairs.keys)
-    marks, entries, places = table.marks, table.entries, table.cells
-    for i in range(start, len(rows)):
-        if i > start and fixed[i] and resolution_now[i] != NOT_STORED:
+    start = table.reached
+    for i in range(start, objects.n_ids):
+        table.reached = i
+        if i > start and objects.fixed[i] and table.resolution[i] != NOT_STORED:
             continue
-        box = grown(rows, i, half)
-        resolution, _ = resolution_of(size_of(box), resolutions, alpha, beta)
-        if resolution != resolution_now[i]:
-            leave_all_cells(table, stored, close, i)
-            resolution_now[i] = resolution
-            for level in range(resolution + 1):
-                for k in range(6):
-                    cells_now[i, level, k] = 0 if k < 3 else NOTHING  # none
+        box = grown(objects.rows, i, objects.half_margin)
+        resolution, _ = resolution_of(size_of(box), objects, 1.0)
+        if resolution != table.resolution[i]:
+            take_resolution(table, close, i, resolution)
         for level in range(resolution + 1):
-            cells = cells_of(box, inverses[level])
-            old = as_cells(cells_now, i, level)
+            row = i * table.levels + level
+            cells, old = cells_of(box, objects.inverses[level]), as_cells(table.cells, row)
             if cells == old:
                 continue
-            labels = labels_ahead(table, level, level == resolution, cells, old)
-            tallies[CELLS_AHEAD], tallies[LABELS_AHEAD] = number_of_cells(cells), labels
-            if size[0] + labels > room or not has_room_for(marks, entries, places, tallies[CELLS_AHEAD]):
-                return i
-            leave_cells_outside(table, stored, close, i, level, cells)
+            table.cells_ahead = number_of_cells(cells)
+            table.labels_ahead = labels_ahead(table, level, level == resolution, cells, old)
+            if close.size + table.labels_ahead > close.n_keys or not has_room_for(table, table.cells_ahead):
+                return
+            leave_cells_outside(table, close, i, level, cells)
             for x in range(cells[0], cells[3] + 1):
                 for y in range(cells[1], cells[4] + 1):
                     for z in range(cells[2], cells[5] + 1):
                         if not inside(old, x, y, z):
-                            enter_cell(table, stored, close, fixed, i, level, x, y, z)
-                            tallies[ENTERED] += 1
+                            enter_cell(table, close, objects.fixed, i, level, x, y, z)
+                            table.entered += 1
             for k in range(6):
-                cells_now[i, level, k] = cells[k]
-    return len(rows)
+                table.cells[row, k] = cells[k]
+    table.reached = objects.n_ids
 
 
 @inner
-def compare_close_pairs(close, ids, rows, margin):
-    """Keys of pairs that began and ended to overlap; pairs that meet nowhere any more are forgotten."""
-    keys, size, state = close.pairs.keys, close.pairs.size, close.state
-    began, ended = new_keys(size[0]), new_keys(size[0])
-    began_count, ended_count = 0, 0
+def compare_close_pairs(objects, close):
+    """Note the pairs that began and ended to overlap; those that meet nowhere any more are forgotten."""
+    began, ended = 0, 0
     place = 0
-    while place < size[0]:
-        i, j = upper(keys[place]), lower(keys[place])
-        apart = state[place, COUNT] == 0
-        overlaps = not apart and overlap(rows, i, j, margin)
-        if overlaps != (state[place, OVERLAPPING] == 1):
-            state[place, OVERLAPPING] = int(overlaps)
+    while place < close.size:
+        i, j = upper(close.keys[place]), lower(close.keys[place])
+        apart = close.meetings[place] == 0
+        overlaps = not apart and overlap(objects.rows, i, j, objects.margin)
+        if overlaps != close.overlapping[place]:
+            close.overlapping[place] = overlaps
             if overlaps:
-                began[began_count] = pair_key(ids, i, j)
-                began_count += 1
+                close.began[began] = pair_key(objects.ids, i, j)
+                began += 1
             else:
-                ended[ended_count] = pair_key(ids, i, j)
-                ended_count += 1
+                close.ended[ended] = pair_key(objects.ids, i, j)
+                ended += 1
         if apart:
             forget_pair(close, place)
         else:
             place += 1
-    return first_keys(began, began_count), first_keys(ended, ended_count)
+    close.began_count = began
+    close.ended_count = ended
 
 
 @kernel
-def hash_moved(ids, rows, fixed, margin, half, resolutions, inverses, alpha, beta, kept):
-    """Bring the table up to date.
+def hash_moved(objects, table, close):
+    """Bring the table up to date, and note which pairs began and ended to overlap.
 
-    Returns the parts of it that may be new ones (see ``with_parts``), the keys of pairs that began and ended to
-    overlap, and the number of cells that were entered.
+    Returns how many boxes are in their cells.  If not all are, there was no room: called again, it goes on from there.
     """
-    table, stored, close = kept.table, kept.stored, kept.close
-    tallies = np.zeros(3, dtype=np.int64)
-    at = store_from(0, rows, fixed, half, resolutions, inverses, alpha, beta, table, stored, close, tallies)
-    while at < len(ids):  # there was no room, see pair_set
-        table = enlarged(table, tallies[CELLS_AHEAD])
-        close = with_room_for_close(close, tallies[LABELS_AHEAD])
-        at = store_from(at, rows, fixed, half, resolutions, inverses, alpha, beta, table, stored, close, tallies)
-    began, ended = compare_close_pairs(close, ids, rows, margin)
-    return (parts_of_table(table), parts_of_pairs(close.pairs), close.state), began, ended, tallies[ENTERED]
+    objects, table, close = hashed_objects_at(objects), coherent_table_at(table), close_pairs_at(close)
+    store_boxes(objects, table, close)
+    if table.reached == objects.n_ids:
+        compare_close_pairs(objects, close)
+    return table.reached
 
 
 @kernel
-def drop_removed(kept, numbers, ids):
+def drop_removed(table, close, numbers, ids):
     """Take removed boxes out of the table and give the others their new numbers (-1: removed).
 
     ``ids`` are those from before the removals.  Returns the keys of pairs that overlapped and are gone.
     """
-    table, stored, close = kept.table, kept.stored, kept.close
+    table, close = coherent_table_at(table), close_pairs_at(close)
     for i in range(len(numbers)):
-        entry = stored.first_entry[i]
+        entry = table.first_entry[i]
         while entry != NOTHING:
-            after = table.entries[entry, NEXT_OF_LABEL]
+            after = table.entries[entry].next_of_label
             if numbers[i] < 0:
                 pull(table, entry)
             else:
-                table.entries[entry, LABEL] = numbers[i]
+                table.entries[entry].label = numbers[i]
             entry = after
-    pairs = close.pairs
-    for slot in range(len(pairs.slots)):
-        pairs.slots[slot] = EMPTY
-    lost = new_keys(pairs.size[0])
+    leave_all(close)
+    lost = new_keys(close.size)
     lost_count, left = 0, 0
-    for place in range(pairs.size[0]):
-        i, j = upper(pairs.keys[place]), lower(pairs.keys[place])
+    for place in range(close.size):
+        i, j = upper(close.keys[place]), lower(close.keys[place])
         if numbers[i] < 0 or numbers[j] < 0:
-            if close.state[place, OVERLAPPING] == 1:
+            if close.overlapping[place]:
                 lost[lost_count] = pair_key(ids, i, j)
                 lost_count += 1
             continue
-        pairs.keys[left] = joined(numbers[i], numbers[j])
-        pairs.hashes[left] = hash_of_pair(pairs.keys[left])
-        close.state[left, COUNT] = close.state[place, COUNT]
-        close.state[left, OVERLAPPING] = close.state[place, OVERLAPPING]
-        enter(pairs.slots, pairs.hashes, left)
+        close.keys[left] = joined(numbers[i], numbers[j])
+        close.hashes[left] = hash_of_pair(close.keys[left])
+        close.meetings[left] = close.meetings[place]
+        close.overlapping[left] = close.overlapping[place]
+        enter(close, left)
         left += 1
-    pairs.size[0] = left
+    close.size = left
     return first_keys(lost, lost_count)

@@ -22,7 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Floats
+from impinge.broadphase.boxes import Objects
 from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import Record, float64, int64
 
 STRETCH = 4.0
 """How much larger than planned a box may be before it counts as being everywhere: 6 cells a side for beta = 1."""
@@ -42,6 +44,31 @@ MOST_LEVELS = 6
 """How many resolutions the automatic choice aims at: each costs every finer box up to eight cells."""
 
 _LEAST_ALPHA = 2.0**-4
+
+
+class HashedObjects(Objects, constant=True):
+    """What the kernels of a spatial hash know of its objects, whose labels are their places here."""
+
+    half_margin = float64
+    resolutions = float64[:]
+    """Sides of the cells, from coarse to fine; the first one is infinite."""
+    inverses = float64[:]
+    alpha = float64
+    beta = float64
+
+
+class Survey(Record):
+    """How well the resolutions suit the boxes."""
+
+    slack = float64
+    """How far beyond alpha and beta sizes may be."""
+    outside = int64
+    """Boxes without a resolution that suits them; those of size zero suit the finest one."""
+    everywhere = int64
+    """Boxes of resolution 0."""
+
+
+hashed_objects_at, survey_at = HashedObjects.at, Survey.at
 
 
 def half_margin(margin: float) -> float:
@@ -88,9 +115,10 @@ def has_size(box):
 
 
 @inner
-def resolution_of(size, resolutions, alpha, beta):
-    """res(X), the coarsest resolution with (2); and whether there is one.  ``resolutions[0]`` is infinite."""
-    finest = len(resolutions) - 1
+def resolution_of(size, objects, slack):
+    """res(X), the coarsest resolution with (2); and whether there is one."""
+    alpha, beta, resolutions = objects.alpha / slack, objects.beta * slack, objects.resolutions
+    finest = objects.n_resolutions - 1
     for k in range(1, finest + 1):
         if size < alpha * resolutions[k]:
             continue
@@ -101,18 +129,17 @@ def resolution_of(size, resolutions, alpha, beta):
 
 
 @kernel
-def survey(rows, half, resolutions, alpha, beta):
-    """How many boxes are without a resolution that suits them, and how many of those are everywhere.
-
-    Boxes of size zero suit the finest one.
-    """
-    outside, everywhere = 0, 0
-    for i in range(len(rows)):
-        box = grown(rows, i, half)
-        resolution, suits = resolution_of(size_of(box), resolutions, alpha, beta)
-        outside += int(not suits and has_size(box))
-        everywhere += int(resolution == 0)
-    return outside, everywhere
+def survey(objects, found):
+    """Count the boxes that no resolution suits; returns how many there are."""
+    objects, found = hashed_objects_at(objects), survey_at(found)
+    found.outside = 0
+    found.everywhere = 0
+    for i in range(objects.n_rows):
+        box = grown(objects.rows, i, objects.half_margin)
+        resolution, suits = resolution_of(size_of(box), objects, found.slack)
+        found.outside += int(not suits and has_size(box))
+        found.everywhere += int(resolution == 0)
+    return found.outside
 
 
 @inlined

@@ -7,7 +7,7 @@ cache when it is needed.  A box's label is its place in this order; objects that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +16,19 @@ from impinge.arrays import Floats, real_array
 from impinge.broadphase.aabb_tree.curve_order import curve_order
 from impinge.broadphase.broad_phase import BroadPhase, Edit, Ids, Statistics
 from impinge.broadphase.pair_keys import PairChange, change_by, change_to
-from impinge.broadphase.spatial_hashing.bucket_table import BucketTable, empty_bucket_table
+from impinge.broadphase.spatial_hashing.bucket_table import make_room, put_room
 from impinge.broadphase.spatial_hashing.coherent_hash import (
-    Stored,
     drop_removed,
+    empty_close_pairs,
     empty_coherent_table,
     hash_moved,
-    with_parts,
+    keep_boxes,
+    make_room_for_close,
 )
 from impinge.broadphase.spatial_hashing.hash_levels import (
     STRETCH,
+    HashedObjects,
+    Survey,
     automatic_resolutions,
     half_margin,
     inverses_of,
@@ -34,7 +37,7 @@ from impinge.broadphase.spatial_hashing.hash_levels import (
     survey,
     with_all_of_space,
 )
-from impinge.broadphase.spatial_hashing.standard_hash import hash_all
+from impinge.broadphase.spatial_hashing.standard_hash import NO_ROOM, StandardTable, hash_all
 from impinge.geometry.float_errors import default_float_errors
 
 _FEW_EVERYWHERE = 8
@@ -111,8 +114,11 @@ class SpatialHash(BroadPhase):
         self._order = np.empty(0, dtype=np.int64)  # the number of each label
         self._resolutions = with_all_of_space(np.ones(1) if self._given is None else self._given)
         self._inverses = inverses_of(self._resolutions)
-        self._table = empty_bucket_table()
-        self._kept = empty_coherent_table(0, len(self._resolutions))
+        self._anew = StandardTable()
+        put_room(self._anew, 0, 0)
+        self._kept, self._close = empty_coherent_table(0, len(self._resolutions)), empty_close_pairs()
+        self._objects: HashedObjects | None = None
+        self._suits = Survey(slack=1.0)
         self._statistics = HashStatistics(0, 0, 0, 0, 0, 0)
 
     @property
@@ -134,29 +140,48 @@ class SpatialHash(BroadPhase):
 
     def _advance(self, edit: Edit) -> PairChange:
         relabelled = self._relabel(edit)
-        outside, everywhere = self._survey()
-        anew = self._suits_badly(outside, everywhere) and self._plan()
+        objects = self._labelled(anew=relabelled is not None)
+        survey(objects.address, self._suits.address)
+        anew = self._suits_badly(objects) and self._plan()
         if anew:
-            outside, everywhere = self._survey()
+            objects = self._labelled(anew=True)
+            survey(objects.address, self._suits.address)
         change, close, cells = (
-            self._with_coherence(edit, relabelled, anew) if self._coherent else self._from_scratch(edit)
+            self._with_coherence(objects, edit, relabelled, anew)
+            if self._coherent
+            else self._from_scratch(objects, edit)
         )
-        self._statistics = HashStatistics(int(close), len(change.now), int(close), int(cells), outside, everywhere)
+        self._statistics = HashStatistics(
+            close, len(change.now), close, cells, int(self._suits.outside), int(self._suits.everywhere)
+        )
         return change
 
-    def _survey(self, slack: float = 1.0) -> tuple[int, int]:
-        counts: tuple[int, int] = survey(
-            self._rows, self._half_margin, self._resolutions, self._alpha / slack, self._beta * slack
-        )
-        return counts
+    def _labelled(self, anew: bool) -> HashedObjects:
+        """The objects by their labels; only boxes have changed unless these or the resolutions are new."""
+        if self._objects is None or anew:
+            self._objects = HashedObjects(
+                ids=self._ids[self._order],
+                rows=self._rows[self._order],
+                fixed=self._fixed[self._order],
+                margin=self._margin,
+                half_margin=self._half_margin,
+                resolutions=self._resolutions,
+                inverses=self._inverses,
+                alpha=self._alpha,
+                beta=self._beta,
+            )
+        else:
+            np.take(self._rows, self._order, axis=0, out=self._objects.rows, mode="clip")  # else numpy takes a detour
+        return self._objects
 
-    def _suits_badly(self, outside: int, everywhere: int) -> bool:
+    def _suits_badly(self, objects: HashedObjects) -> bool:
         """Whether resolutions and order should be chosen anew, because boxes have changed or many have come."""
-        if everywhere > _FEW_EVERYWHERE or len(self) > 2 * self._planned_for:
+        if self._suits.everywhere > _FEW_EVERYWHERE or len(self) > 2 * self._planned_for:
             return True
-        if self._given is not None or 4 * outside <= len(self):
+        if self._given is not None or 4 * self._suits.outside <= len(self):
             return False
-        return 4 * self._survey(_SLACK)[0] > len(self)
+        with_slack = Survey(slack=_SLACK)
+        return bool(4 * survey(objects.address, with_slack.address) > len(self))
 
     def _relabel(self, edit: Edit) -> _Relabelled | None:
         """Labels for the objects as they are now; None if none came or went."""
@@ -188,32 +213,44 @@ class SpatialHash(BroadPhase):
         coarser = resolutions_for(too_large, self._alpha, self._beta)
         return with_all_of_space(np.concatenate([coarser, self._given])), self._alpha
 
-    def _kernel_arguments(self, *more: Any) -> tuple[Any, ...]:
-        return (
-            self._ids[self._order], self._rows[self._order], self._fixed[self._order], self._margin, self._half_margin,
-            self._resolutions, self._inverses, self._alpha, self._beta, *more,
-        )  # fmt: skip
+    def _from_scratch(self, objects: HashedObjects, edit: Edit) -> tuple[PairChange, int, int]:
+        table, count, levels = self._anew, len(self), len(self._resolutions)
+        if (len(table.order), len(table.place)) != (count, levels):
+            table.resolution, table.order = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+            table.own = np.empty((count, 6), dtype=np.int64)
+            table.population, table.place = np.empty(levels, dtype=np.int64), np.empty(levels, dtype=np.int64)
+        guess = 2 * len(edit.keys) + 8 * count
+        if len(table.keys) < guess:
+            table.keys = np.empty(guess, dtype=np.int64)
+        found = hash_all(objects.address, table.address)
+        if found == NO_ROOM:
+            put_room(table, 2 * table.cells, 2 * table.cells)
+            found = hash_all(objects.address, table.address)
+        if found > len(table.keys):  # once more, from the beginning
+            table.keys = np.empty(found, dtype=np.int64)
+            hash_all(objects.address, table.address)
+        return change_to(edit.keys, np.sort(table.keys[:found])), int(table.close), int(table.looked_up)
 
-    def _from_scratch(self, edit: Edit) -> tuple[PairChange, int, int]:
-        guess = 2 * len(edit.keys) + 8 * len(self)
-        now, table, close, cells = hash_all(*self._kernel_arguments(self._table, guess))
-        self._table = BucketTable(*table)
-        return change_to(edit.keys, np.sort(now)), close, cells
-
-    def _with_coherence(self, edit: Edit, relabelled: _Relabelled | None, anew: bool) -> tuple[PairChange, int, int]:
+    def _with_coherence(
+        self, objects: HashedObjects, edit: Edit, relabelled: _Relabelled | None, anew: bool
+    ) -> tuple[PairChange, int, int]:
         lost = np.empty(0, dtype=np.int64)
         if anew:
-            self._kept = empty_coherent_table(len(self), len(self._resolutions))
+            self._kept, self._close = empty_coherent_table(len(self), len(self._resolutions)), empty_close_pairs()
         elif relabelled is not None:
-            lost = drop_removed(self._kept, relabelled.labels, relabelled.ids)
-            self._kept = self._kept._replace(stored=_edited(self._kept.stored, relabelled.stays, len(self)))
-        parts, began, ended, cells = hash_moved(*self._kernel_arguments(self._kept))
-        self._kept = with_parts(self._kept, parts)
+            lost = drop_removed(self._kept.address, self._close.address, relabelled.labels, relabelled.ids)
+            keep_boxes(self._kept, relabelled.stays, len(self))
+        table, close = self._kept, self._close
+        table.reached = table.entered = 0
+        while hash_moved(objects.address, table.address, close.address) < len(self):
+            make_room(table, table.cells_ahead)
+            make_room_for_close(close, table.labels_ahead)
+        began, ended = close.began[: close.began_count], close.ended[: close.ended_count]
         if anew:  # an empty table takes all pairs for new ones
             change = change_to(edit.keys, np.sort(began))
         else:
             change = change_by(edit.keys, began, np.concatenate([lost, ended]))
-        return change, int(self._kept.close.pairs.size[0]), cells
+        return change, int(close.size), int(table.entered)
 
 
 class _Relabelled(NamedTuple):
@@ -226,12 +263,6 @@ class _Relabelled(NamedTuple):
     def labels(self) -> NDArray[np.int64]:
         """The new label of each, or -1: those that stay move up."""
         return np.where(self.stays, np.cumsum(self.stays) - 1, -1)
-
-
-def _edited(stored: Stored, stays: NDArray[np.bool_], count: int) -> Stored:
-    """Rows of removed boxes taken out, rows for new ones added."""
-    new = empty_coherent_table(count - int(np.count_nonzero(stays)), stored.cells.shape[1]).stored
-    return Stored(*(np.concatenate([rows[stays], more]) for rows, more in zip(stored, new, strict=True)))
 
 
 def _as_resolutions(value: ArrayLike) -> Floats:

@@ -8,115 +8,135 @@ have several cells in common; they are counted in the first of them only, so tha
 
 from __future__ import annotations
 
-import numpy as np
-
 from impinge.broadphase.boxes import overlap
-from impinge.broadphase.pair_keys import first_keys, new_keys, pair_key
+from impinge.broadphase.pair_keys import pair_key
 from impinge.broadphase.spatial_hashing.bucket_table import (
-    LABEL,
-    NEXT,
     NOTHING,
     OWNERS,
+    BucketTable,
     bucket_at,
     bucket_for,
     clear,
-    enlarged,
     has_room_for,
-    parts_of_table,
     push,
 )
-from impinge.broadphase.spatial_hashing.hash_levels import cells_of, grown, number_of_cells, resolution_of, size_of
+from impinge.broadphase.spatial_hashing.hash_levels import (
+    cells_of,
+    grown,
+    hashed_objects_at,
+    number_of_cells,
+    resolution_of,
+    size_of,
+)
 from impinge.kernels.jit import inner, kernel
+from impinge.kernels.record import int64
+
+NO_ROOM = -1
+
+
+class StandardTable(BucketTable):
+    """A table that is filled anew each time, what is known of each box meanwhile, and what comes of it."""
+
+    resolution = int64[:]
+    """Of each box,"""
+    own = int64[:, 6]
+    """and its first and last cells there."""
+    order = int64[:]
+    """The numbers of all boxes from coarse to fine."""
+    population = int64[:]
+    """How many boxes there are at each resolution,"""
+    place = int64[:]
+    """and where they stand in the order: the next one, while it is made."""
+    keys = int64[:]
+    """Of pairs that overlap; as many as there is room for."""
+    cells = int64
+    """How many have to be stored."""
+    close = int64
+    """How many pairs were close,"""
+    looked_up = int64
+    """and in how many cells they were sought."""
+
+
+standard_table_at = StandardTable.at
 
 
 @inner
-def from_coarse_to_fine(resolution, levels):
-    """The numbers of all boxes by their resolutions, and how many boxes there are at each."""
-    count = np.zeros(levels, dtype=np.int64)
-    for k in resolution:
-        count[k] += 1
-    place = np.zeros(levels, dtype=np.int64)
+def sort_from_coarse_to_fine(objects, table):
+    levels = objects.n_resolutions
+    for k in range(levels):
+        table.population[k] = 0
+    for i in range(objects.n_ids):
+        table.population[table.resolution[i]] += 1
+    table.place[0] = 0
     for k in range(1, levels):
-        place[k] = place[k - 1] + count[k - 1]
-    order = new_keys(len(resolution))
-    for i in range(len(resolution)):
-        order[place[resolution[i]]] = i
-        place[resolution[i]] += 1
-    return order, count
-
-
-CLOSE, LOOKED_UP = range(2)
+        table.place[k] = table.place[k - 1] + table.population[k - 1]
+    for i in range(objects.n_ids):
+        k = table.resolution[i]
+        table.order[table.place[k]] = i
+        table.place[k] += 1
 
 
 @inner
-def store_all(order, resolution, own, population, ids, rows, fixed, margin, half, inverses, table, keys, tallies):
-    """Store all boxes in an empty table; how many pairs overlap, and the keys of as many as there is room for."""
-    entries, heads = table.entries, table.heads
-    found = 0
-    for i in order:
-        box = grown(rows, i, half)
-        for level in range(resolution[i] + 1):
-            if population[level] == 0:
+def store_all(objects, table):
+    """Store all boxes in an empty table; how many pairs overlap."""
+    rows, fixed, own = objects.rows, objects.fixed, table.own
+    found, close, looked_up = 0, 0, 0
+    for turn in range(objects.n_ids):
+        i = table.order[turn]
+        box = grown(rows, i, objects.half_margin)
+        for level in range(table.resolution[i] + 1):
+            if table.population[level] == 0:
                 continue
-            mine = level == resolution[i]
-            cells = cells_of(box, inverses[level])
-            tallies[LOOKED_UP] += number_of_cells(cells)
+            mine = level == table.resolution[i]
+            cells = cells_of(box, objects.inverses[level])
+            looked_up += number_of_cells(cells)
             for x in range(cells[0], cells[3] + 1):
                 for y in range(cells[1], cells[4] + 1):
                     for z in range(cells[2], cells[5] + 1):
                         if mine:
                             bucket = bucket_for(table, level, x, y, z)
                         else:
-                            bucket = bucket_at(table.cells, table.slots, level, x, y, z)
+                            bucket = bucket_at(table, level, x, y, z)
                             if bucket == NOTHING:
                                 continue
-                        entry = heads[bucket, OWNERS]
-                        while entry != NOTHING:
-                            j = entries[entry, LABEL]
-                            entry = entries[entry, NEXT]
+                        place = table.buckets[bucket].first[OWNERS]
+                        while place != NOTHING:
+                            j = table.entries[place].label
+                            place = table.entries[place].next
                             if x != max(cells[0], own[j, 0]) or y != max(cells[1], own[j, 1]):
                                 continue
                             if z != max(cells[2], own[j, 2]) or (fixed[i] and fixed[j]):
                                 continue
-                            tallies[CLOSE] += 1
-                            if overlap(rows, i, j, margin):
-                                if found < len(keys):
-                                    keys[found] = pair_key(ids, i, j)
+                            close += 1
+                            if overlap(rows, i, j, objects.margin):
+                                if found < table.n_keys:
+                                    table.keys[found] = pair_key(objects.ids, i, j)
                                 found += 1
                         if mine:
                             push(table, bucket, OWNERS, i, NOTHING)
+    table.close = close
+    table.looked_up = looked_up
     return found
 
 
 @kernel
-def hash_all(ids, rows, fixed, margin, half, resolutions, inverses, alpha, beta, table, guess):
-    """Keys of all overlapping pairs, unsorted; ``guess`` is how many there may be.
+def hash_all(objects, table):
+    """Find all overlapping pairs: how many there are, and the keys of as many as there is room for, unsorted.
 
-    Also returns the parts of the table (to be used again), and the numbers of close pairs and of cells that were
-    looked up.
+    Or NO_ROOM, if the table is too small for all ``cells``.
     """
-    resolution = new_keys(len(ids))
-    own = np.empty((len(ids), 6), dtype=np.int64)  # cells at the box's resolution
-    room = 0
-    for i in range(len(ids)):
-        box = grown(rows, i, half)
-        resolution[i], _ = resolution_of(size_of(box), resolutions, alpha, beta)
-        cells = cells_of(box, inverses[resolution[i]])
+    objects, table = hashed_objects_at(objects), standard_table_at(table)
+    table.cells = 0
+    for i in range(objects.n_ids):
+        box = grown(objects.rows, i, objects.half_margin)
+        resolution, _ = resolution_of(size_of(box), objects, 1.0)
+        cells = cells_of(box, objects.inverses[resolution])
+        table.resolution[i] = resolution
         for k in range(6):
-            own[i, k] = cells[k]
-        room += number_of_cells(cells)
-    order, population = from_coarse_to_fine(resolution, len(resolutions))
+            table.own[i, k] = cells[k]
+        table.cells += number_of_cells(cells)
     clear(table)
-    if not has_room_for(table.marks, table.entries, table.cells, room):
-        table = enlarged(table, room)
-    keys = new_keys(guess)
-    tallies = np.zeros(2, dtype=np.int64)
-    found = store_all(
-        order, resolution, own, population, ids, rows, fixed, margin, half, inverses, table, keys, tallies
-    )
-    if found > guess:  # once more, from the beginning
-        keys = new_keys(found)
-        clear(table)
-        tallies[:] = 0
-        store_all(order, resolution, own, population, ids, rows, fixed, margin, half, inverses, table, keys, tallies)
-    return first_keys(keys, found), parts_of_table(table), tallies[CLOSE], tallies[LOOKED_UP]
+    if not has_room_for(table, table.cells):
+        return NO_ROOM
+    sort_from_coarse_to_fine(objects, table)
+    return store_all(objects, table)

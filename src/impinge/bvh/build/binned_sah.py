@@ -11,6 +11,8 @@ The float32 boxes only steer the division; bounding volumes are fitted afterward
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from impinge.bvh.build.arrays import integer_list, integers, single_list, singles
@@ -67,27 +69,42 @@ def _bin_of(boxes, i, axis, low, scale):
     return np.int64((boxes[i, axis] - boxes[i, 4 + axis] - low) * scale)
 
 
+class _Bins(NamedTuple):
+    """What is in each bin, and room to look for a cut between them."""
+
+    counts: Any
+    """How many triangles,"""
+    boxes: Any
+    """their boxes,"""
+    centres: Any
+    """and the boxes of their centres."""
+    sweep: Any
+    """Two boxes."""
+    cost_above: Any
+
+
 @inner
-def _fill_bins(boxes, first, last, axis, low, scale, bin_count, counts, bin_boxes, bin_centres):
+def _fill_bins(boxes, first, last, axis, low, scale, bin_count, bins):
     for b in range(bin_count):
-        counts[b] = 0
-        forget(bin_boxes, b)
-        forget(bin_centres, b)
+        bins.counts[b] = 0
+        forget(bins.boxes, b)
+        forget(bins.centres, b)
     for i in range(first, last):
         b = _bin_of(boxes, i, axis, low, scale)
-        counts[b] += 1
-        enlarge(bin_boxes, b, boxes, i)
-        enlarge_by_centre(bin_centres, b, boxes, i)
+        bins.counts[b] += 1
+        enlarge(bins.boxes, b, boxes, i)
+        enlarge_by_centre(bins.centres, b, boxes, i)
 
 
 @inner
-def _cheapest_cut(bin_count, counts, bin_boxes, sweep, cost_above):
+def _cheapest_cut(bin_count, bins):
     """The last bin of the left side, and the cost; the first and the last bin are never empty."""
+    counts, sweep, cost_above = bins.counts, bins.sweep, bins.cost_above
     forget(sweep, 0)
     above = 0
     for b in range(bin_count - 1, 0, -1):
         above += counts[b]
-        enlarge(sweep, 0, bin_boxes, b)
+        enlarge(sweep, 0, bins.boxes, b)
         cost_above[b] = half_surface(sweep, 0) * np.float32(above)
     forget(sweep, 0)
     below = 0
@@ -95,7 +112,7 @@ def _cheapest_cut(bin_count, counts, bin_boxes, sweep, cost_above):
     least = np.float32(np.inf)
     for b in range(bin_count - 1):
         below += counts[b]
-        enlarge(sweep, 0, bin_boxes, b)
+        enlarge(sweep, 0, bins.boxes, b)
         cost = half_surface(sweep, 0) * np.float32(below) + cost_above[b + 1]
         if cost < least:
             least = cost
@@ -128,11 +145,9 @@ def _binary_tree(boxes, order):
     groups = integers(most, 3)
     areas = single_list(most)
     centres = singles(most, COLUMNS)
-    counts = integer_list(BINS)
-    bin_boxes = singles(BINS, COLUMNS)
-    bin_centres = singles(BINS, COLUMNS)
-    sweep = singles(2, COLUMNS)
-    cost_above = single_list(BINS)
+    bins = _Bins(
+        integer_list(BINS), singles(BINS, COLUMNS), singles(BINS, COLUMNS), singles(2, COLUMNS), single_list(BINS)
+    )
     # Of two groups the smaller is divided first, so at most log2(n) of them wait.
     waiting = integer_list(64)
     groups[0, FIRST] = 0
@@ -176,20 +191,20 @@ def _binary_tree(boxes, order):
                     continue
                 low = centres[g, axis]
                 scale = np.float32(bin_count) * _JUST_BELOW_ONE / _spread(centres, g, axis)
-                _fill_bins(boxes, first, last, axis, low, scale, bin_count, counts, bin_boxes, bin_centres)
-                cut, cost = _cheapest_cut(bin_count, counts, bin_boxes, sweep, cost_above)
+                _fill_bins(boxes, first, last, axis, low, scale, bin_count, bins)
+                cut, cost = _cheapest_cut(bin_count, bins)
                 if cost < least:
                     least = cost
                     best = axis
             low = centres[g, axis]
             scale = np.float32(bin_count) * _JUST_BELOW_ONE / _spread(centres, g, axis)
             middle = _partition(boxes, order, first, last, axis, low, scale, cut)
-            unite(centres, left, bin_centres, 0, cut + 1)
-            unite(centres, left + 1, bin_centres, cut + 1, bin_count)
-            unite(sweep, 0, bin_boxes, 0, cut + 1)
-            unite(sweep, 1, bin_boxes, cut + 1, bin_count)
-            areas[left] = half_surface(sweep, 0)
-            areas[left + 1] = half_surface(sweep, 1)
+            unite(centres, left, bins.centres, 0, cut + 1)
+            unite(centres, left + 1, bins.centres, cut + 1, bin_count)
+            unite(bins.sweep, 0, bins.boxes, 0, cut + 1)
+            unite(bins.sweep, 1, bins.boxes, cut + 1, bin_count)
+            areas[left] = half_surface(bins.sweep, 0)
+            areas[left + 1] = half_surface(bins.sweep, 1)
         groups[left, FIRST] = first
         groups[left, LAST] = middle
         groups[left + 1, FIRST] = middle

@@ -11,10 +11,9 @@ pseudo root that has everything in slot 0, and children are nodes or, below zero
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.bvh.layout import EMPTY, WIDTH
@@ -22,8 +21,7 @@ from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.bvh.workspace import BEST_FIRST
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import hull_handle_of
-from impinge.kernels.jit import inlined
-from impinge.kernels.memory import address_of, table
+from impinge.kernels.record import Record, address, addresses, float64, int32
 
 BRANCHES = 4
 """Children of a node, up to WIDTH."""
@@ -89,48 +87,41 @@ def _extent(hull: ConvexHull) -> float:
     return float(np.abs(high - low).sum())
 
 
-class PiecesBody(NamedTuple):
+class PiecesBody(Record, constant=True):
     """A tree of hulls as the kernels see it."""
 
-    child: Any
-    slots: Any
-    sizes: Any
-    hulls: Any
-    """(8 N,) the addresses of convex bodies in the slots (see convex.hull.hull_handle)."""
-    pieces: Any
-    """(n,) and of the pieces."""
-    unit: float
+    child = int32[:]
+    slots = int32[:]
+    sizes = float64[:]
+    hulls = address[:]
+    """(8 N,) the convex bodies in the slots (see convex.hull.hull_handle)."""
+    pieces = address[:]
+    """(n,) and the pieces."""
+    unit = float64
     """Not used: bounds have a unit of their own in every pose."""
 
 
-class PieceTreeHandle:
-    """The header of a tree of hulls, and what must stay alive as long as its address is used."""
+pieces_body = PiecesBody.at
 
-    __slots__ = ("_header", "_keep", "address", "room", "stack")
+
+class PieceTreeHandle:
+    """The record of a tree of hulls, and what must stay alive as long as its address is used."""
+
+    __slots__ = ("_body", "_keep", "address", "room", "stack")
 
     def __init__(self, tree: HullTree) -> None:
         handles = [None if hull is None else hull_handle_of(hull) for hull in tree.hulls]
         pieces = [hull_handle_of(piece) for piece in tree.pieces]
+        self._keep = handles, pieces
         self.room = max(len(hull.vertices) for hull in tree.hulls if hull is not None)
         # As in bvh.tree_handle: at most eight pairs a level, and half of what opening best first may leave.
         self.stack = WIDTH * (tree.depth + 1) + WIDTH * BEST_FIRST // 2
-        if config.DISABLE_JIT:
-            self.address: Any = PiecesBody(
-                tree.child, tree.slots, tree.sizes, [handle and handle.address for handle in handles],
-                [handle.address for handle in pieces], 1.0,
-            )  # fmt: skip
-            return
-        arrays = (
-            tree.child, tree.slots, tree.sizes, _addresses(handles), _addresses(pieces),
+        self._body = PiecesBody(
+            child=tree.child, slots=tree.slots, sizes=tree.sizes, unit=1.0,
+            hulls=addresses([handle and handle.address for handle in handles]),
+            pieces=addresses([handle.address for handle in pieces]),
         )  # fmt: skip
-        self._keep = (*arrays, handles, pieces)
-        sizes = [len(tree.slots), len(pieces)]
-        self._header = np.array([address_of(array) for array in arrays] + sizes, dtype=np.int64)
-        self.address = address_of(self._header)
-
-
-def _addresses(handles: list[Any]) -> NDArray[np.int64]:
-    return np.array([0 if handle is None else handle.address for handle in handles], dtype=np.int64)
+        self.address: Any = self._body.address
 
 
 HANDLE = "hull tree handle"
@@ -141,27 +132,3 @@ def piece_tree_handle_of(body: ConvexPieces | ConvexHull) -> PieceTreeHandle:
     if isinstance(body, ConvexHull):
         return body.memo(HANDLE, lambda hull: PieceTreeHandle(HullTree((hull,))))
     return body.memo(HANDLE, lambda pieces: PieceTreeHandle(HullTree(pieces.pieces)))
-
-
-if config.DISABLE_JIT:
-
-    def pieces_body(address: Any) -> Any:
-        return address
-
-else:
-    _header = table(np.int64)
-    _numbers = table(np.int32)
-    _doubles = table(np.float64)
-
-    @inlined
-    def pieces_body(address):
-        header = _header(address, 7)
-        nodes = header[5]
-        return PiecesBody(
-            _numbers(header[0], nodes * WIDTH),
-            _numbers(header[1], nodes),
-            _doubles(header[2], nodes * WIDTH),
-            _header(header[3], nodes * WIDTH),
-            _header(header[4], header[6]),
-            1.0,
-        )

@@ -16,27 +16,17 @@ import numpy as np
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.open_pairs import start
 from impinge.bvh.pieces.hull_tree import PiecesBody, pieces_body
-from impinge.bvh.relative_motion import SCALE
+from impinge.bvh.pieces.pieces_workspace import work_at as pieces_work_at
 from impinge.bvh.traverse import USED, candidates, traverse, visit
 from impinge.bvh.volumes.protocol import size_of
-from impinge.bvh.workspace import (
-    BEST,
-    BEST_FIRST,
-    COHERENT,
-    FACE_A,
-    FACE_B,
-    REACH,
-    TRIANGLE_TESTS,
-    WITNESS,
-    work_at,
-)
+from impinge.bvh.workspace import BEST_FIRST, work_at
 from impinge.convex.distance.exact_finish import begin_anew, settle, write_nearest
 from impinge.convex.distance.gap_bound import gap_bound
 from impinge.convex.distance.gjk import gjk
 from impinge.convex.distance.simplex import pose_anew
 from impinge.convex.distance.support import pose_of, size_of_coordinates
 from impinge.convex.hull.hull_handle import convex_body
-from impinge.convex.workspace import ASKED, CLOSER_THAN, DISTANCE, FIRST, LIMIT, QUESTION, VALUE
+from impinge.convex.workspace import CLOSER_THAN, DISTANCE
 from impinge.convex.workspace import work_at as convex_work_at
 from impinge.geometry.answers import MEETING
 from impinge.kernels.jit import inlined, inner, kernel
@@ -74,23 +64,22 @@ def _pose_of(leaf, side):
 @inner
 def _set_reach(leaf, distance, work):
     """Only pieces that may be within the distance are of interest from now on."""
-    work.numbers[REACH] = distance
-    work.reach[0] = np.float32(min(distance / leaf.unit * _UP + _UNDERFLOW, 2.0**100))
+    work.reach = distance
+    work.local_reach[0] = np.float32(min(distance / leaf.unit * _UP + _UNDERFLOW, 2.0**100))
 
 
 @inner
 def _bound(leaf, near, far, near_ref, far_ref, side, reach):
     space = convex_work_at(leaf.space)
-    address, far_address = near.hulls[near_ref], far.hulls[far_ref]
-    hull, other = convex_body(address), convex_body(far_address)
+    hull, other = convex_body(near.hulls[near_ref]), convex_body(far.hulls[far_ref])
     pose, far_pose = _pose_of(leaf, side), _pose_of(leaf, 1 - side)
-    begin_anew(space, hull, other, address, far_address, pose, far_pose)
+    begin_anew(space, hull, other, pose, far_pose)
     return gap_bound(space, hull, other, pose, far_pose, reach)
 
 
 @candidates.of(PieceQuestion)
-def _hulls_in_reach(leaf, near, far, node, far_ref, motion, side, work):
-    reach = work.numbers[REACH]
+def _hulls_in_reach(leaf, near, far, node, far_ref, side, work):
+    reach = work.reach
     found = np.int64(0)
     left = np.int64(near.slots[node]) >> USED
     while left != 0:
@@ -106,35 +95,35 @@ def _hulls_in_reach(leaf, near, far, node, far_ref, motion, side, work):
 @inner
 def _ask(leaf, a, b, piece_a, piece_b, work):
     """Ask about two pieces; return whether that answers the question: they meet, or are within the clearance."""
-    work.counters[TRIANGLE_TESTS] += 1
+    work.triangle_tests += 1
     space = convex_work_at(leaf.space)
     address_a, address_b = a.pieces[piece_a], b.pieces[piece_b]
     one, two = convex_body(address_a), convex_body(address_b)
     pose_a, pose_b = pose_of(space.poses_a, leaf.pose), pose_of(space.poses_b, leaf.pose)
-    begin_anew(space, one, two, address_a, address_b, pose_a, pose_b)
+    begin_anew(space, one, two, pose_a, pose_b)
     pose_anew(space, one, two, pose_a, pose_b)
-    found = gjk(space, one, two, pose_a, pose_b, space.orders[QUESTION], space.numbers[LIMIT])
-    found = settle(address_a, address_b, leaf.space, one, two, space, pose_a, pose_b, leaf.pose, found)
+    found = gjk(space, one, two, pose_a, pose_b, space.question, space.limit)
+    found = settle(address_a, address_b, leaf.space, pose_a, pose_b, leaf.pose, found)
     meeting = found == MEETING
     better = meeting
-    if space.orders[QUESTION] == DISTANCE and (meeting or space.numbers[VALUE] < work.numbers[BEST]):
+    if space.question == DISTANCE and (meeting or space.value < work.best):
         better = True
-        write_nearest(space, address_a, address_b, pose_a, pose_b, leaf.pose, meeting)
-        work.numbers[BEST] = space.numbers[VALUE]
-        _set_reach(leaf, space.numbers[VALUE], work)
+        write_nearest(space, one, two, pose_a, pose_b, leaf.pose, meeting)
+        work.best = space.value
+        _set_reach(leaf, space.value, work)
     if better:
-        work.counters[FACE_A] = piece_a
-        work.counters[FACE_B] = piece_b
+        work.witness.places[0] = piece_a
+        work.witness.places[1] = piece_b
     return meeting
 
 
 @visit.of(PieceQuestion)
-def _ask_pieces(leaf, near, far, node, slots, far_ref, motion, side, work):
+def _ask_pieces(leaf, near, far, node, slots, far_ref, side, work):
     there = np.int64(~far.child[far_ref])
     while slots != 0:
         k = nearest_slot(work.lanes, slots)
         slots &= ~(np.int64(1) << k)
-        if work.lanes[k] > work.reach[0]:
+        if work.lanes[k] > work.local_reach[0]:
             break
         here = np.int64(~near.child[node * WIDTH + k])
         if side == 0:
@@ -147,33 +136,32 @@ def _ask_pieces(leaf, near, far, node, slots, far_ref, motion, side, work):
 
 
 @kernel
-def ask_all(address_a, address_b, address_work, address_space):
+def ask_all(a, b, work):
     """Answer the question of a convex workspace for all its poses; the pieces that answer it go to ``faces``."""
-    a, b = pieces_body(address_a), pieces_body(address_b)
-    work, space = work_at(address_work), convex_work_at(address_space)
-    counters = work.counters
-    question = space.orders[QUESTION]
-    work.motions[0, SCALE] = np.float32(1.0)  # sizes of a and b have one unit
-    for i in range(space.orders[FIRST], space.orders[ASKED]):
+    a, b, workspaces = pieces_body(a), pieces_body(b), pieces_work_at(work).workspaces
+    work, space = work_at(workspaces[0]), convex_work_at(workspaces[1])
+    question = space.question
+    work.motions[0].scale = np.float32(1.0)  # sizes of a and b have one unit
+    for i in range(space.first, space.end):
         unit_a = size_of_coordinates(convex_body(a.hulls[0]), pose_of(space.poses_a, i))
         unit_b = size_of_coordinates(convex_body(b.hulls[0]), pose_of(space.poses_b, i))
-        leaf = PieceQuestion(address_space, i, unit_a + unit_b)
-        work.numbers[BEST] = np.inf
+        leaf = PieceQuestion(workspaces[1], i, unit_a + unit_b)
+        work.best = np.inf
         reach = 0.0
         if question == DISTANCE:
             reach = np.inf
         elif question == CLOSER_THAN:
-            reach = space.numbers[LIMIT]
+            reach = space.limit
         _set_reach(leaf, reach, work)
         answered = False
-        if counters[WITNESS] != 0:
-            answered = _ask(leaf, a, b, counters[FACE_A], counters[FACE_B], work)
+        if work.witness.meets:
+            answered = _ask(leaf, a, b, work.witness.places[0], work.witness.places[1], work)
         if not answered:
             # A small distance is found best first; a yes soonest depth first.
             start(work, BEST_FIRST if question == DISTANCE else 0)
             answered = traverse(leaf, a, b, work)
-        counters[WITNESS] = counters[COHERENT]
+        work.witness.meets = work.coherent
         space.answers[i] = answered
         if question == DISTANCE:
-            work.faces[2 * i] = counters[FACE_A]
-            work.faces[2 * i + 1] = counters[FACE_B]
+            work.faces[i, 0] = work.witness.places[0]
+            work.faces[i, 1] = work.witness.places[1]

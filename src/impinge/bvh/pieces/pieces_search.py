@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.bvh import search as tree_search
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
 from impinge.bvh.pieces.hull_tree import piece_tree_handle_of
 from impinge.bvh.pieces.pieces_kernels import ask_all
+from impinge.bvh.pieces.pieces_workspace import PiecesWorkspace, own_workspace
 from impinge.bvh.search import Statistics
-from impinge.bvh.workspace import AT_ONCE, Results, TraversalWorkspace
-from impinge.convex import search as convex_search
+from impinge.bvh.workspace import AT_ONCE, Results
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, FEATURES, GJK, LIMIT, ConvexWorkspace
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, FEATURES, GJK
 from impinge.kernels.interruptible import in_parts
 
 _FIRST_POSES = 64
 """To begin a batch with: one takes from ten microseconds to some milliseconds, and has no budget."""
-
-
-class PiecesWorkspace(NamedTuple):
-    """Mutable state of queries on pieces: a workspace of the traversal, and one of GJK for pairs of hulls."""
-
-    tree: TraversalWorkspace
-    convex: ConvexWorkspace
-
-
-def coherent_workspace() -> PiecesWorkspace:
-    """One that remembers the last pieces.  They are asked first: no front is kept, the smallest there is will do."""
-    return PiecesWorkspace(TraversalWorkspace(front=1), ConvexWorkspace())
 
 
 class PiecesSearch:
@@ -64,7 +49,7 @@ class PiecesSearch:
         values, points = np.zeros(count), np.zeros((count, 6))
         features = np.zeros((count, FEATURES), dtype=np.int32)
         pieces = np.zeros((count, 2), dtype=np.int32)
-        self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.bool_), values, points, features, pieces)
+        self._ask(DISTANCE, poses_a, poses_b, np.zeros(count, dtype=np.bool_), (values, points, features), pieces)
         return values, points, features, pieces
 
     def _ask(
@@ -73,22 +58,21 @@ class PiecesSearch:
         poses_a: Floats,
         poses_b: Floats,
         answers: Bools,
-        values: Floats = np.zeros(0),  # noqa: B008
-        points: Floats = np.zeros(0),  # noqa: B008
-        features: Any = np.zeros(0, dtype=np.int32),  # noqa: B008
+        nearest: tuple[Floats, Floats, NDArray[np.int32]] | None = None,
         pieces: NDArray[np.int32] = np.zeros(0, dtype=np.int32),  # noqa: B008
         clearance: float = 0.0,
     ) -> None:
-        tree, convex = self._work or (tree_search.own_workspace(), convex_search.own_workspace())
+        work = self._work or own_workspace()
+        tree, convex = work.tree, work.convex
         tree.begin(self._a.stack + self._b.stack)
         tree.ask(poses_a, poses_b, Results(faces=pieces))
         convex.need_room(max(self._a.room, self._b.room))
-        convex.ask(poses_a, poses_b, answers.view(np.int8), values, points, features)
+        convex.ask(poses_a, poses_b, answers.view(np.int8), nearest)
         convex.ask_for(question, GJK)
-        convex.numbers[LIMIT] = clearance
+        convex.limit = clearance
         for part in in_parts(len(poses_a), _FIRST_POSES):
             convex.ask_part(part.start, part.stop)
-            ask_all(self._a.address, self._b.address, tree.address, convex.address)
+            ask_all(self._a.address, self._b.address, work.address)
         tree.allow(AT_ONCE)  # for the next question, if it is about meshes
         hulls, pairs = tree.tests()
         self.statistics = Statistics(hulls, pairs, int(np.count_nonzero(answers)))

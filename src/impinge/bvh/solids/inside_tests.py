@@ -9,6 +9,7 @@ from impinge.arrays import Bools, Floats
 from impinge.bvh.search import tree_handle_of
 from impinge.kernels.interruptible import in_parts
 from impinge.mesh.mesh import Mesh
+from impinge.mesh.surface import surface_of
 
 _FIRST_RAYS = 1024
 _FIRST_CONTACTS = 64
@@ -37,7 +38,7 @@ class TreeSolids:
         inside = np.empty_like(free)
         for part in in_parts(len(poses), max(1, _FIRST_RAYS // (len(points) or 1))):
             here, there = poses[part], other_poses[part]
-            pieces_inside(other.address, other.stack, points, here, there, free[part], inside[part])
+            pieces_inside(other.address, points, here, there, free[part], inside[part])
         return inside
 
     def cells_at_contacts(
@@ -50,18 +51,6 @@ class TreeSolids:
         from impinge.bvh.solids.solid_kernels import cells_at_contacts
 
         (a, b), (tree_a, tree_b) = self._meshes, self._handles
-        stack = max(tree_a.stack, tree_b.stack)
+        surfaces = surface_of(a).address, surface_of(b).address
         for part in in_parts(len(pairs), _FIRST_CONTACTS):
-            cells_at_contacts(
-                tree_a.address,
-                tree_b.address,
-                stack,
-                a.vertices,
-                a.faces,
-                b.vertices,
-                b.faces,
-                poses_a,
-                poses_b,
-                pairs[part],
-                cells,
-            )
+            cells_at_contacts(*surfaces, tree_a.address, tree_b.address, poses_a, poses_b, pairs[part], cells)

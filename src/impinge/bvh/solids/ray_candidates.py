@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.leaf_operations import place_of, posed_triangle
+from impinge.bvh.leaves.posed_triangles import place_of, posed_triangle
 from impinge.bvh.relative_motion import column, dot3, largest
 from impinge.bvh.traverse import USED
 from impinge.bvh.tree_handle import obb_body
@@ -53,8 +53,6 @@ class PosedTree(NamedTuple):
 
     body: Any
     """The address of a tree of oriented boxes, see tree_handle."""
-    stack: Any
-    """How many open nodes there may be."""
     pose: Any
     """(4, 4)"""
 
@@ -116,14 +114,14 @@ def _store(triangles, count, triangle):
             triangles[count, i, k] = triangle[i][k]
 
 
-@cold(f"int64(int64, int64, {POINTER}, float64, float64, float64, float64, {POINTER}, int64)")
-def _find_triangles(address, stack_size, pose, x, y, z, rounding, triangles, room):
+@cold(f"int64(int64, {POINTER}, float64, float64, float64, float64, {POINTER}, int64)")
+def _find_triangles(address, pose, x, y, z, rounding, triangles, room):
     """Write the triangles near a ray, as far as there is room; return their number."""
     body = obb_body(address)
     poses = array_at(pose, (1, 4, 4))
     triangles = array_at(triangles, (room, 3, 3))
     lanes = np.empty(WIDTH, dtype=np.float32)
-    stack = np.empty(stack_size, dtype=np.int32)
+    stack = np.empty(WIDTH * (body.depth + 1), dtype=np.int32)  # a step puts at most eight there, once a level
     start, noise = _local(body, poses[0], (x, y, z), rounding)
     direction = (poses[0, 0, 0], poses[0, 0, 1], poses[0, 0, 2])
     if noise < _COARSE:
@@ -167,7 +165,6 @@ def _triangles_of_tree(surface, x, rounding):
     while True:
         count = _find_triangles(
             surface.body,
-            surface.stack,
             pointer_to(surface.pose),
             x[0],
             x[1],

@@ -9,11 +9,12 @@ from impinge.bvh.solids.ray_candidates import PosedTree
 from impinge.geometry.posing import posed_point
 from impinge.geometry.solids.cells import EVERYTHING, cells_around_contact, triangles_on_ray
 from impinge.geometry.solids.ray_parity import vertex_inside
-from impinge.kernels.jit import inner, kernel
+from impinge.geometry.surface import posed_face, surface_at
+from impinge.kernels.jit import kernel
 
 
 @kernel
-def pieces_inside(tree, stack, points, poses, tree_poses, free, inside):
+def pieces_inside(tree, points, poses, tree_poses, free, inside):
     """Which free pieces of a surface, named by a point each, lie inside the closed surface of a tree.
 
     They must not meet it.
@@ -23,26 +24,15 @@ def pieces_inside(tree, stack, points, poses, tree_poses, free, inside):
             inside[i, n] = False
             if free[i, n]:
                 x = posed_point(poses[i], points[n, 0], points[n, 1], points[n, 2])
-                inside[i, n] = vertex_inside(x, triangles_on_ray(PosedTree(tree, stack, tree_poses[i]), x, 0.0))
-
-
-@inner
-def _posed_face(pose, vertices, faces, face):
-    p = vertices[faces[face, 0]]
-    q = vertices[faces[face, 1]]
-    r = vertices[faces[face, 2]]
-    return (
-        posed_point(pose, p[0], p[1], p[2]),
-        posed_point(pose, q[0], q[1], q[2]),
-        posed_point(pose, r[0], r[1], r[2]),
-    )
+                inside[i, n] = vertex_inside(x, triangles_on_ray(PosedTree(tree, tree_poses[i]), x, 0.0))
 
 
 @kernel
-def cells_at_contacts(tree_a, tree_b, stack, vertices_a, faces_a, vertices_b, faces_b, poses_a, poses_b, pairs, cells):
+def cells_at_contacts(a, b, tree_a, tree_b, poses_a, poses_b, pairs, cells):
     """Add the cells (see geometry.solids.cells) that meet at contacts to those known for each pose."""
-    seen_a = np.empty((len(faces_a), 3), dtype=np.bool_)
-    seen_b = np.empty((len(faces_b), 3), dtype=np.bool_)
+    a, b = surface_at(a), surface_at(b)
+    seen_a = np.empty((a.n_faces, 3), dtype=np.bool_)
+    seen_b = np.empty((b.n_faces, 3), dtype=np.bool_)
     last = -1
     for n in range(len(pairs)):
         i = pairs[n, 0]
@@ -55,10 +45,10 @@ def cells_at_contacts(tree_a, tree_b, stack, vertices_a, faces_a, vertices_b, fa
         face_a = pairs[n, 1]
         face_b = pairs[n, 2]
         cells[i] = cells_around_contact(
-            _posed_face(poses_a[i], vertices_a, faces_a, face_a),
-            _posed_face(poses_b[i], vertices_b, faces_b, face_b),
-            PosedTree(tree_a, stack, poses_a[i]),
-            PosedTree(tree_b, stack, poses_b[i]),
+            posed_face(a, face_a, poses_a[i]),
+            posed_face(b, face_b, poses_b[i]),
+            PosedTree(tree_a, poses_a[i]),
+            PosedTree(tree_b, poses_b[i]),
             seen_a[face_a],
             seen_b[face_b],
             cells[i],

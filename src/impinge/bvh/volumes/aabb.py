@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.bvh.layout import WIDTH
+from impinge.bvh.layout import AABB_ROWS, WIDTH
 from impinge.bvh.tree import Tree, Triple
 from impinge.mesh.mesh import Mesh
 
@@ -20,7 +20,7 @@ class AABBTree(Tree):
     Rows: 0 to 2 the centre, 3 to 5 the half lengths, 6 the largest of these, 7 zero.
     """
 
-    ROWS: ClassVar[int] = 8
+    ROWS: ClassVar[int] = AABB_ROWS
 
     def __init__(self, mesh: Mesh) -> None:
         from impinge.bvh.build.binned_sah import binned_sah

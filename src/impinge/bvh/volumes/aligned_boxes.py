@@ -12,10 +12,8 @@ import numpy as np
 
 from impinge.bvh.build.leaf_triangles import in_tree_order, leaf_slots, to_local
 from impinge.bvh.build.rounding import rounded_up
-from impinge.bvh.layout import EMPTY, NOTHING, SURPLUS, WIDTH
+from impinge.bvh.layout import AABB_CENTRE, AABB_HALF, AABB_ROWS, AABB_SIZE, EMPTY, NOTHING, SURPLUS, WIDTH
 from impinge.kernels.jit import inner, kernel
-
-ROWS = 8
 
 
 @inner
@@ -34,7 +32,7 @@ def bound_by_boxes(vertices, faces, frame, order, child):
     local = to_local(triangles, frame)
     slots, corners = leaf_slots(child, local)
     nodes = len(slots)
-    rows = np.zeros((nodes, ROWS, WIDTH), dtype=np.float32)
+    rows = np.zeros((nodes, AABB_ROWS, WIDTH), dtype=np.float32)
     bounds = np.empty((nodes, 2, 3))  # of all that is below a node
     for node in range(nodes - 1, -1, -1):
         for k in range(3):
@@ -49,15 +47,16 @@ def bound_by_boxes(vertices, faces, frame, order, child):
                     low, high = _slot_bounds(entry, k, local, bounds)
                     bounds[node, 0, k] = min(bounds[node, 0, k], low)
                     bounds[node, 1, k] = max(bounds[node, 1, k], high)
-                    rows[node, k, slot] = 0.5 * (low + high)
-                    centre = np.float64(rows[node, k, slot])
+                    rows[node, AABB_CENTRE + k, slot] = 0.5 * (low + high)
+                    centre = np.float64(rows[node, AABB_CENTRE + k, slot])
                     half = rounded_up(max(high - centre, centre - low) + 2.0**-50 * max(abs(low), abs(high)))
-                rows[node, 3 + k, slot] = half
+                rows[node, AABB_HALF + k, slot] = half
                 size = max(size, half)
             if entry != EMPTY:
-                surplus = SURPLUS * (rows[node, 3, slot] + rows[node, 4, slot] + rows[node, 5, slot])
-                for k in range(3, 6):
-                    rows[node, k, slot] = rounded_up(np.float64(rows[node, k, slot]) + surplus)
+                halves = rows[node, AABB_HALF : AABB_HALF + 3, slot]
+                surplus = SURPLUS * (halves[0] + halves[1] + halves[2])
+                for k in range(3):
+                    halves[k] = rounded_up(np.float64(halves[k]) + surplus)
                 size = rounded_up(np.float64(size) + surplus)
-            rows[node, 6, slot] = size
+            rows[node, AABB_SIZE, slot] = size
     return triangles, slots, corners, rows

@@ -15,10 +15,8 @@ import numpy as np
 
 from impinge.bvh.build.leaf_triangles import in_tree_order, leaf_slots, to_local
 from impinge.bvh.build.rounding import rounded_up
-from impinge.bvh.layout import EMPTY, NOTHING, SURPLUS, WIDTH
+from impinge.bvh.layout import EMPTY, NOTHING, SPHERE_CENTRE, SPHERE_RADIUS, SPHERE_ROWS, SURPLUS, WIDTH
 from impinge.kernels.jit import inner, kernel
-
-ROWS = 4
 
 
 @inner
@@ -49,20 +47,21 @@ def bound_by_spheres(vertices, faces, frame, order, child, ranges):
     triangles = in_tree_order(vertices, faces, order)
     local = to_local(triangles, frame)
     slots, corners = leaf_slots(child, local)
-    rows = np.zeros((len(slots), ROWS, WIDTH), dtype=np.float32)
+    rows = np.zeros((len(slots), SPHERE_ROWS, WIDTH), dtype=np.float32)
     for ref in range(len(child)):
         node, slot = ref // WIDTH, ref % WIDTH
         if child[ref] == EMPTY:
-            rows[node, 3, slot] = NOTHING
+            rows[node, SPHERE_RADIUS, slot] = NOTHING
             continue
         first, last = ranges[ref, 0], ranges[ref, 1]
         x, reach_x = _centre_of_bounds(local, first, last, 0)
         y, reach_y = _centre_of_bounds(local, first, last, 1)
         z, reach_z = _centre_of_bounds(local, first, last, 2)
-        rows[node, 0, slot] = x
-        rows[node, 1, slot] = y
-        rows[node, 2, slot] = z
+        rows[node, SPHERE_CENTRE, slot] = x
+        rows[node, SPHERE_CENTRE + 1, slot] = y
+        rows[node, SPHERE_CENTRE + 2, slot] = z
         square = _farthest_square(local, first, last, np.float64(x), np.float64(y), np.float64(z))
         reach = max(reach_x, max(reach_y, reach_z))
-        rows[node, 3, slot] = rounded_up((math.sqrt(square) * (1.0 + 2.0**-50) + 2.0**-49 * reach) * (1.0 + SURPLUS))
+        radius = math.sqrt(square) * (1.0 + 2.0**-50) + 2.0**-49 * reach
+        rows[node, SPHERE_RADIUS, slot] = rounded_up(radius * (1.0 + SURPLUS))
     return triangles, slots, corners, rows

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats, Ints
 from impinge.bvh.build.box_fit import AXES_OF, FITS, Fit, around_zero
-from impinge.bvh.layout import WIDTH
+from impinge.bvh.layout import OBB_ROWS, WIDTH
 from impinge.bvh.tree import Tree, Triple
 from impinge.mesh.mesh import Mesh
 
@@ -28,7 +28,7 @@ class OBBTree(Tree):
     15 the largest of these.  A box is the set of centre + axes @ u with ``|u|`` at most the half lengths.
     """
 
-    ROWS: ClassVar[int] = 16
+    ROWS: ClassVar[int] = OBB_ROWS
 
     @classmethod
     def of(cls, mesh: Mesh, fit: Fit = "fast", split: Split = "sah") -> OBBTree:

@@ -33,10 +33,8 @@ import numpy as np
 from impinge.bvh.build.arrays import doubles, node_rows
 from impinge.bvh.build.leaf_triangles import in_tree_order, leaf_slots, to_local
 from impinge.bvh.build.rounding import rounded_up
-from impinge.bvh.layout import EMPTY, NOTHING, SURPLUS, WIDTH
+from impinge.bvh.layout import EMPTY, NOTHING, OBB_AXES, OBB_CENTRE, OBB_HALF, OBB_ROWS, OBB_SIZE, SURPLUS, WIDTH
 from impinge.kernels.jit import inner, kernel
-
-ROWS = 16
 
 _TINY = 2.0**-400  # smaller squares are not squared again: they would lose digits
 ORTHONORMAL = 4.0 * 2.0**-24  # by so much products of axes differ from 0 or 1, separating_axes counts on it
@@ -293,27 +291,27 @@ def _store_box(rows, node, slot, axes, skew, box, reach):
     for i in range(3):
         centre = 0.0
         for j in range(3):
-            rows[node, 3 * i + j, slot] = axes[i, j]
+            rows[node, OBB_AXES + 3 * i + j, slot] = axes[i, j]
             centre += axes[i, j] * (0.5 * (box[0, j] + box[1, j]))
-        rows[node, 9 + i, slot] = centre
+        rows[node, OBB_CENTRE + i, slot] = centre
     longest = 0.0
     for j in range(3):
         centre = 0.0
         for i in range(3):
-            centre += axes[i, j] * np.float64(rows[node, 9 + i, slot])
+            centre += axes[i, j] * np.float64(rows[node, OBB_CENTRE + i, slot])
         half = max(box[1, j] - centre, centre - box[0, j]) + 2.0**-48 * reach
         box[0, j] = half
         longest = max(longest, half)
     surplus = SURPLUS * (box[0, 0] + box[0, 1] + box[0, 2])
     for j in range(3):
-        rows[node, 12 + j, slot] = rounded_up(box[0, j] + skew * longest + surplus)
-    rows[node, 15, slot] = rounded_up(longest + skew * longest + surplus)
+        rows[node, OBB_HALF + j, slot] = rounded_up(box[0, j] + skew * longest + surplus)
+    rows[node, OBB_SIZE, slot] = rounded_up(longest + skew * longest + surplus)
 
 
 @inner
 def _store_nothing(rows, node, slot):
-    for k in range(ROWS):
-        rows[node, k, slot] = 1.0 if k == 0 or k == 4 or k == 8 else NOTHING if k >= 12 else 0.0
+    for k in range(OBB_ROWS):
+        rows[node, k, slot] = 1.0 if k == 0 or k == 4 or k == 8 else NOTHING if k >= OBB_HALF else 0.0
 
 
 @inner
@@ -363,7 +361,7 @@ def fit_boxes(vertices, faces, frame, order, child, ranges, given, fast):
     local = to_local(triangles, frame)
     slots, corners = leaf_slots(child, local)
     nodes = len(slots)
-    rows = node_rows(nodes, ROWS)
+    rows = node_rows(nodes, OBB_ROWS)
     moments = doubles(nodes, _COLUMNS)
     matrix, axes = doubles(3, 3), doubles(3, 3)
     box, aligned = doubles(2, 3), doubles(2, 3)

@@ -84,26 +84,24 @@ def _three(a, b, c):
 
 @size_of.of(OBBBody)
 def _obb_size(body, ref):
-    return body.rows[ref // WIDTH, 15, ref % WIDTH]
+    return body.nodes[ref // WIDTH].size[ref % WIDTH]
 
 
 @carried.of(OBBBody)
 def _carried_obb(body, ref, motion):
-    q = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
+    box, k = body.nodes[ref // WIDTH], ref % WIDTH
     r = motion.rotation
     s = motion.scale
-    q0, q1, q2 = q[n, 0, k], q[n, 1, k], q[n, 2, k]
-    q3, q4, q5 = q[n, 3, k], q[n, 4, k], q[n, 5, k]
-    q6, q7, q8 = q[n, 6, k], q[n, 7, k], q[n, 8, k]
-    c = carried_point(motion, q[n, 9, k], q[n, 10, k], q[n, 11, k])
+    q0, q1, q2 = box.axes[0, k], box.axes[1, k], box.axes[2, k]
+    q3, q4, q5 = box.axes[3, k], box.axes[4, k], box.axes[5, k]
+    q6, q7, q8 = box.axes[6, k], box.axes[7, k], box.axes[8, k]
+    c = carried_point(motion, box.centre[0, k], box.centre[1, k], box.centre[2, k])
     return (
         r[0] * q0 + r[1] * q3 + r[2] * q6, r[0] * q1 + r[1] * q4 + r[2] * q7, r[0] * q2 + r[1] * q5 + r[2] * q8,
         r[3] * q0 + r[4] * q3 + r[5] * q6, r[3] * q1 + r[4] * q4 + r[5] * q7, r[3] * q2 + r[4] * q5 + r[5] * q8,
         r[6] * q0 + r[7] * q3 + r[8] * q6, r[6] * q1 + r[7] * q4 + r[8] * q7, r[6] * q2 + r[7] * q5 + r[8] * q8,
         c[0], c[1], c[2],
-        s * q[n, 12, k], s * q[n, 13, k], s * q[n, 14, k],
+        s * box.half[0, k], s * box.half[1, k], s * box.half[2, k],
     )  # fmt: skip
 
 
@@ -128,23 +126,21 @@ def _obbs_in_order(body, node, other, margin, reach, lanes):
 
 
 @inlined
-def _obb_radius(q, n, k, m, i):
+def _obb_radius(box, k, m, i):
     """How far a box extends along direction i."""
     return (
-        abs(along(m, i, q[n, 0, k], q[n, 3, k], q[n, 6, k])) * q[n, 12, k]
-        + abs(along(m, i, q[n, 1, k], q[n, 4, k], q[n, 7, k])) * q[n, 13, k]
-        + abs(along(m, i, q[n, 2, k], q[n, 5, k], q[n, 8, k])) * q[n, 14, k]
+        abs(along(m, i, box.axes[0, k], box.axes[3, k], box.axes[6, k])) * box.half[0, k]
+        + abs(along(m, i, box.axes[1, k], box.axes[4, k], box.axes[7, k])) * box.half[1, k]
+        + abs(along(m, i, box.axes[2, k], box.axes[5, k], box.axes[8, k])) * box.half[2, k]
     )
 
 
 @shadow.of(OBBBody)
 def _obb_shadow(body, ref, view):
-    q = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
+    box, k = body.nodes[ref // WIDTH], ref % WIDTH
     m = view.theirs
-    radii = _three(_obb_radius(q, n, k, m, 0), _obb_radius(q, n, k, m, 1), _obb_radius(q, n, k, m, 2))
-    return shadow_of_centre(view, q[n, 9, k], q[n, 10, k], q[n, 11, k], radii[0], radii[1], radii[2])
+    radii = _three(_obb_radius(box, k, m, 0), _obb_radius(box, k, m, 1), _obb_radius(box, k, m, 2))
+    return shadow_of_centre(view, box.centre[0, k], box.centre[1, k], box.centre[2, k], radii[0], radii[1], radii[2])
 
 
 @children_in_view.of(OBBBody)
@@ -157,17 +153,17 @@ def _obbs_in_view(body, node, numbers, lanes):
 
 @size_of.of(AABBBody)
 def _aabb_size(body, ref):
-    return body.rows[ref // WIDTH, 6, ref % WIDTH]
+    return body.nodes[ref // WIDTH].size[ref % WIDTH]
 
 
 @carried.of(AABBBody)
 def _carried_aabb(body, ref, motion):
-    rows = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
-    c = carried_point(motion, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k])
+    box, k = body.nodes[ref // WIDTH], ref % WIDTH
+    c = carried_point(motion, box.centre[0, k], box.centre[1, k], box.centre[2, k])
     s = motion.scale
-    return motion.rotation + c + _three(s * rows[n, 3, k], s * rows[n, 4, k], s * rows[n, 5, k])
+    r = motion.rotation
+    half = _three(s * box.half[0, k], s * box.half[1, k], s * box.half[2, k])
+    return (r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]) + c + half
 
 
 @meeting_children.of(AABBBody)
@@ -191,19 +187,17 @@ def _aabbs_in_order(body, node, other, margin, reach, lanes):
 
 
 @inlined
-def _aabb_radius(rows, n, k, m, i):
+def _aabb_radius(box, k, m, i):
     """How far a box extends along direction i."""
-    return abs(m[3 * i]) * rows[n, 3, k] + abs(m[3 * i + 1]) * rows[n, 4, k] + abs(m[3 * i + 2]) * rows[n, 5, k]
+    return abs(m[3 * i]) * box.half[0, k] + abs(m[3 * i + 1]) * box.half[1, k] + abs(m[3 * i + 2]) * box.half[2, k]
 
 
 @shadow.of(AABBBody)
 def _aabb_shadow(body, ref, view):
-    rows = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
+    box, k = body.nodes[ref // WIDTH], ref % WIDTH
     m = view.theirs
-    radii = _three(_aabb_radius(rows, n, k, m, 0), _aabb_radius(rows, n, k, m, 1), _aabb_radius(rows, n, k, m, 2))
-    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radii[0], radii[1], radii[2])
+    radii = _three(_aabb_radius(box, k, m, 0), _aabb_radius(box, k, m, 1), _aabb_radius(box, k, m, 2))
+    return shadow_of_centre(view, box.centre[0, k], box.centre[1, k], box.centre[2, k], radii[0], radii[1], radii[2])
 
 
 @children_in_view.of(AABBBody)
@@ -216,16 +210,14 @@ def _aabbs_in_view(body, node, numbers, lanes):
 
 @size_of.of(SphereBody)
 def _sphere_size(body, ref):
-    return body.rows[ref // WIDTH, 3, ref % WIDTH]
+    return body.nodes[ref // WIDTH].radius[ref % WIDTH]
 
 
 @carried.of(SphereBody)
 def _carried_sphere(body, ref, motion):
-    rows = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
-    c = carried_point(motion, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k])
-    return c + (motion.scale * rows[n, 3, k],)
+    ball, k = body.nodes[ref // WIDTH], ref % WIDTH
+    c = carried_point(motion, ball.centre[0, k], ball.centre[1, k], ball.centre[2, k])
+    return c + (motion.scale * ball.radius[k],)
 
 
 @meeting_children.of(SphereBody)
@@ -250,11 +242,9 @@ def _spheres_in_order(body, node, other, margin, reach, lanes):
 
 @shadow.of(SphereBody)
 def _sphere_shadow(body, ref, view):
-    rows = body.rows
-    n = ref // WIDTH
-    k = ref % WIDTH
-    radius = view.scale * rows[n, 3, k]
-    return shadow_of_centre(view, rows[n, 0, k], rows[n, 1, k], rows[n, 2, k], radius, radius, radius)
+    ball, k = body.nodes[ref // WIDTH], ref % WIDTH
+    radius = view.scale * ball.radius[k]
+    return shadow_of_centre(view, ball.centre[0, k], ball.centre[1, k], ball.centre[2, k], radius, radius, radius)
 
 
 @children_in_view.of(SphereBody)

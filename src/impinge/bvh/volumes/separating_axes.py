@@ -37,6 +37,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+from impinge.bvh.layout import AABB_CENTRE, AABB_HALF, OBB_AXES, OBB_CENTRE, OBB_HALF
 from impinge.kernels.lanes import eight_lanes, larger, smaller, where
 
 PARALLEL = 2.0**-20
@@ -44,17 +45,17 @@ PARALLEL = 2.0**-20
 
 def oriented_view(rows: Any, other: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     """The other box seen from eight oriented ones: r (3 x 3), t, their half lengths and its own."""
-    q = [rows[i] for i in range(9)]
-    d = [other[9 + i] - rows[9 + i] for i in range(3)]
+    q = [rows[OBB_AXES + i] for i in range(9)]
+    d = [other[9 + i] - rows[OBB_CENTRE + i] for i in range(3)]
     r = [q[i] * other[j] + q[3 + i] * other[3 + j] + q[6 + i] * other[6 + j] for i in range(3) for j in range(3)]
     t = [q[i] * d[0] + q[3 + i] * d[1] + q[6 + i] * d[2] for i in range(3)]
-    return r, t, [rows[12 + i] for i in range(3)], list(other[12:15])
+    return r, t, [rows[OBB_HALF + i] for i in range(3)], list(other[12:15])
 
 
 def aligned_view(rows: Any, other: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     """The other box seen from eight axis-aligned ones."""
-    t = [other[9 + i] - rows[i] for i in range(3)]
-    return list(other[:9]), t, [rows[3 + i] for i in range(3)], list(other[12:15])
+    t = [other[9 + i] - rows[AABB_CENTRE + i] for i in range(3)]
+    return list(other[:9]), t, [rows[AABB_HALF + i] for i in range(3)], list(other[12:15])
 
 
 def _separated(r: Any, t: Any, h: Any, s: Any, margin: Any) -> Any:

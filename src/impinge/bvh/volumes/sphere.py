@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
-from impinge.bvh.layout import WIDTH
+from impinge.bvh.layout import SPHERE_ROWS, WIDTH
 from impinge.bvh.tree import Tree, Triple
 from impinge.mesh.mesh import Mesh
 
@@ -24,7 +24,7 @@ class SphereTree(Tree):
     Rows: 0 to 2 the centre, 3 the radius.
     """
 
-    ROWS: ClassVar[int] = 4
+    ROWS: ClassVar[int] = SPHERE_ROWS
 
     def __init__(self, mesh: Mesh) -> None:
         from impinge.bvh.build.binned_sah import binned_sah

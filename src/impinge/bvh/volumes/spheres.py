@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from impinge.bvh.layout import SPHERE_CENTRE, SPHERE_RADIUS
 from impinge.kernels.lanes import eight_lanes, larger, smaller, square_root, where
 
 _SHORTENED = 1.0 - 2.0**-21
 
 
 def _squared_distance(rows: Any, other: Any) -> Any:
-    d = [other[i] - rows[i] for i in range(3)]
+    d = [other[i] - rows[SPHERE_CENTRE + i] for i in range(3)]
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
 
 
@@ -23,7 +24,7 @@ def _squared_distance(rows: Any, other: Any) -> Any:
 
 
 def _radii(rows: Any, numbers: Any) -> Any:
-    return rows[3] + (numbers[3] + numbers[4])
+    return rows[SPHERE_RADIUS] + (numbers[3] + numbers[4])
 
 
 def _overlap(apart: Any, radii: Any) -> Any:

@@ -18,57 +18,57 @@ NONE = -1
 
 
 @inner
-def _facing(features, face, d):
-    planes = features.face_planes
+def _facing(body, face, d):
+    planes = body.face_planes
     return dot((planes[face, 0], planes[face, 1], planes[face, 2]), d)
 
 
 @inner
-def _face_at(features, vertex, d):
+def _face_at(body, vertex, d):
     """The face at a vertex that faces a direction most squarely; NONE where there is none."""
     best = np.int64(NONE)
     most = -np.inf
-    for k in range(features.vertex_starts[vertex], features.vertex_starts[vertex + 1]):
-        face = np.int64(features.vertex_faces[k])
+    for k in range(body.vertex_starts[vertex], body.vertex_starts[vertex + 1]):
+        face = np.int64(body.vertex_faces[k])
         if face != NONE:
-            square = _facing(features, face, d)
+            square = _facing(body, face, d)
             if square > most:
                 best, most = face, square
     return best
 
 
 @inner
-def _edge_between(features, one, two):
-    for k in range(features.vertex_starts[one], features.vertex_starts[one + 1]):
-        if features.vertex_ends[k] == two:
-            return np.int64(features.vertex_edges[k])
+def _edge_between(body, one, two):
+    for k in range(body.vertex_starts[one], body.vertex_starts[one + 1]):
+        if body.vertex_ends[k] == two:
+            return np.int64(body.vertex_edges[k])
     return np.int64(NONE)
 
 
 @inner
-def carrier(features, ids, first, count, d):
-    """(kind, feature, face) for the vertices ids[first] to ids[first + count - 1], which may repeat.
+def carrier(body, vertices, count, d):
+    """(kind, feature, face) for the first of these vertices, which may repeat.
 
     d points to the other body, in the frame of this one.
     """
-    one = ids[first]
+    one = vertices[0]
     two = one
     more = False
     for i in range(1, count):
-        other = ids[first + i]
+        other = vertices[i]
         if other != one and other != two:
             if two == one:
                 two = other
             else:
                 more = True
     if two == one:
-        return VERTEX, one, _face_at(features, one, d)
+        return VERTEX, one, _face_at(body, one, d)
     if not more:
-        edge = _edge_between(features, one, two)
+        edge = _edge_between(body, one, two)
         if edge != NONE:
-            left, right = np.int64(features.edge_faces[edge, 0]), np.int64(features.edge_faces[edge, 1])
+            left, right = np.int64(body.edge_faces[edge, 0]), np.int64(body.edge_faces[edge, 1])
             if left == NONE:
                 return EDGE, edge, left
-            return EDGE, edge, (left if _facing(features, left, d) >= _facing(features, right, d) else right)
-    face = _face_at(features, one, d)
+            return EDGE, edge, (left if _facing(body, left, d) >= _facing(body, right, d) else right)
+    face = _face_at(body, one, d)
     return FACE, face, face

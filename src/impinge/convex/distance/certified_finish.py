@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.sign_arithmetic import FineVector, along_axis, cross, difference, dot, opposite, times
-from impinge.convex.distance.simplex import OF_A, OF_B, corner
+from impinge.convex.distance.simplex import corner
 from impinge.convex.distance.support import (
     climb,
     height_of,
@@ -34,7 +34,6 @@ from impinge.convex.distance.support import (
     start_plateau,
     turned_back,
 )
-from impinge.convex.workspace import COUNT, DIRECTION, IDS_A, IDS_B, VALUE, WEIGHTS
 from impinge.geometry.exact import double_double, predicates
 from impinge.geometry.exact.double_double import Fine, difference_of_floats, fine, quotient, root
 from impinge.kernels.jit import inner
@@ -55,27 +54,27 @@ def _size(v):
 
 
 @inner
-def distinct(work, ids, size):
+def distinct(vertices, count):
     """How many different vertices of one body the first corners have."""
-    one = work.counters[ids]
-    two = work.counters[ids + 1] if size > 1 else one
-    three = work.counters[ids + 2] if size > 2 else one
+    one = vertices[0]
+    two = vertices[1] if count > 1 else one
+    three = vertices[2] if count > 2 else one
     if two == one:
         return 1 if three == one else 2
     return 2 if three in (one, two) else 3
 
 
 @inner
-def is_listed(work, ids, size, vertex):
+def is_listed(vertices, count, vertex):
     """Whether a vertex belongs to the first corners."""
-    for i in range(size):
-        if work.counters[ids + i] == vertex:
+    for i in range(count):
+        if vertices[i] == vertex:
             return True
     return False
 
 
 @inner
-def _all_others_are_beyond(body, pose, c, fine_d, top, floor, work, ids, size):
+def _all_others_are_beyond(body, pose, c, fine_d, top, floor, work, vertices):
     """Whether no vertex lies farther in a direction than those of the simplex; certain, or False.
 
     Those below the floor are known to be nearer; the others are compared in double-double: the fourth corner of a
@@ -83,11 +82,12 @@ def _all_others_are_beyond(body, pose, c, fine_d, top, floor, work, ids, size):
     """
     stamp = start_plateau(work, top)
     found, done = 1, 0
-    place = posed_vertex(body, pose, work.counters[ids])
+    place = posed_vertex(body, pose, vertices[0])
+    count = work.kept.count
     while done < found:
         here = work.queue[done]
         done += 1
-        if not is_listed(work, ids, size, here):
+        if not is_listed(vertices, count, here):
             rise = dot(fine_d, _fine_step(place, posed_vertex(body, pose, here)))
             if double_double.sign(rise) not in (0, -1):
                 return False
@@ -98,7 +98,7 @@ def _all_others_are_beyond(body, pose, c, fine_d, top, floor, work, ids, size):
 @inner
 def _direction_and_weights(work):
     """The direction, a bound on its error, weights that are certainly positive; all zero where something is not."""
-    count = work.counters[COUNT]
+    count = work.kept.count
     nothing = (0.0, 0.0, 0.0)
     a = corner(work, 0)
     size_a = _size(a)
@@ -149,15 +149,15 @@ def _fine_step(p, q):
 @inner
 def _fine_corner(work, i):
     return _fine_step(
-        (work.rows[i, OF_B], work.rows[i, OF_B + 1], work.rows[i, OF_B + 2]),
-        (work.rows[i, OF_A], work.rows[i, OF_A + 1], work.rows[i, OF_A + 2]),
+        (work.corners_b[i, 0], work.corners_b[i, 1], work.corners_b[i, 2]),
+        (work.corners_a[i, 0], work.corners_a[i, 1], work.corners_a[i, 2]),
     )
 
 
 @inner
 def _fine_direction_and_square(work):
     """From the origin to the plane (line, point) of the simplex, and the squared distance as two numbers."""
-    count = work.counters[COUNT]
+    count = work.kept.count
     a = _fine_corner(work, 0)
     if count == 1:
         return a, dot(a, a), fine(1.0)
@@ -173,8 +173,8 @@ def _fine_direction_and_square(work):
 @inner
 def finish_surely(work, a, b, pose_a, pose_b):
     """Whether the simplex is certainly the nearest one; its weights, distance and direction are written then."""
-    count = work.counters[COUNT]
-    if count > 3 or distinct(work, IDS_A, count) + distinct(work, IDS_B, count) != count + 1:
+    count, vertices_a, vertices_b = work.kept.count, work.kept.vertices_a, work.kept.vertices_b
+    if count > 3 or distinct(vertices_a, count) + distinct(vertices_b, count) != count + 1:
         return False
     d, error, weights = _direction_and_weights(work)
     squared = predicates.dot(d, d)
@@ -183,19 +183,19 @@ def finish_surely(work, a, b, pose_a, pose_b):
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
     margin = (_HEIGHT_ERROR * _size(d) + 2.0 * error) * size
     away_a, away_b = turned_back(pose_a, (-d[0], -d[1], -d[2])), turned_back(pose_b, d)
-    top_a, height_a, ground_a = climb(a, away_a, work.counters[IDS_A])
-    top_b, height_b, ground_b = climb(b, away_b, work.counters[IDS_B])
+    top_a, height_a, ground_a = climb(a, away_a, vertices_a[0])
+    top_b, height_b, ground_b = climb(b, away_b, vertices_b[0])
     floor_a, floor_b = height_a - margin, height_b - margin
     # Before anything is measured: most simplices that are not the nearest one are found out here.
-    if height_of(a, away_a, work.counters[IDS_A]) < floor_a or height_of(b, away_b, work.counters[IDS_B]) < floor_b:
+    if height_of(a, away_a, vertices_a[0]) < floor_a or height_of(b, away_b, vertices_b[0]) < floor_b:
         return False
     fine_d, top, bottom = _fine_direction_and_square(work)
     # Where all neighbours of a corner's vertex are below the floor, there is nothing else to compare it with.
-    if ground_a >= floor_a or top_a != work.counters[IDS_A]:
-        if not _all_others_are_beyond(a, pose_a, away_a, opposite(fine_d), top_a, floor_a, work, IDS_A, count):
+    if ground_a >= floor_a or top_a != vertices_a[0]:
+        if not _all_others_are_beyond(a, pose_a, away_a, opposite(fine_d), top_a, floor_a, work, vertices_a):
             return False
-    if ground_b >= floor_b or top_b != work.counters[IDS_B]:
-        if not _all_others_are_beyond(b, pose_b, away_b, fine_d, top_b, floor_b, work, IDS_B, count):
+    if ground_b >= floor_b or top_b != vertices_b[0]:
+        if not _all_others_are_beyond(b, pose_b, away_b, fine_d, top_b, floor_b, work, vertices_b):
             return False
     # Bodies that touch are not for this place: there the simplex holds the origin, and the answer is MEETING.
     if not (top.high > 0.0 and top.error <= VALUE_ERROR * top.high and bottom.error <= VALUE_ERROR * bottom.high):
@@ -211,11 +211,9 @@ def finish_surely(work, a, b, pose_a, pose_b):
         value = along_axis(fine_d, _fine_corner(work, 0))
         if value == 0.0:
             return False
-    work.numbers[VALUE] = value
-    work.numbers[DIRECTION] = fine_d.x.high
-    work.numbers[DIRECTION + 1] = fine_d.y.high
-    work.numbers[DIRECTION + 2] = fine_d.z.high
+    work.value = value
+    work.direction[0], work.direction[1], work.direction[2] = fine_d.x.high, fine_d.y.high, fine_d.z.high
     for i in range(3):
-        work.numbers[WEIGHTS + i] = weights[i]
-    work.numbers[WEIGHTS + 3] = 0.0
+        work.weights[i] = weights[i]
+    work.weights[3] = 0.0
     return True

@@ -43,26 +43,16 @@ triangles are walked across the edges that x lies beyond, as long as they are on
 from __future__ import annotations
 
 import math
-from heapq import heappop, heappush
-from typing import Any
 
 import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance import sign_arithmetic
-from impinge.convex.distance.growing_polytope import (
-    POINTS,
-    TRIANGLES,
-    doubled,
-    measure,
-    new_arrays,
-    tables_of,
-    take_in,
-    unit_normal_of,
-)
+from impinge.convex.distance.growing_polytope import measure, take_in, unit_normal_of
 from impinge.convex.distance.sign_arithmetic import FineVector
 from impinge.convex.distance.signed_volumes import combined3
 from impinge.convex.distance.support import pose_of, posed_vertex, support
+from impinge.convex.distance.triangle_heap import pop, push
 from impinge.convex.hull.exact_quickhull import (
     extremes,
     farthest_from_line,
@@ -72,90 +62,78 @@ from impinge.convex.hull.exact_quickhull import (
     side_of,
 )
 from impinge.convex.hull.hull_handle import convex_body
-from impinge.convex.workspace import ASKED, FIRST, work_at
+from impinge.convex.workspace import depth_work_at
 from impinge.geometry.contacts.face_normal import normalised
 from impinge.geometry.exact.double_double import difference_of_floats, fine
 from impinge.geometry.exact.predicates import cross, dot, subtract
 from impinge.kernels.jit import inner, kernel
-from impinge.kernels.memory import table
 
 _ERROR = 128.0 * UNIT_ROUNDOFF
 _GAP = 8.0 * UNIT_ROUNDOFF
 
-_FIRST_ROOM = 64
 _SMALLEST = 2.0**-1074
 _LONG_ENOUGH = 500
 """2**500 times the smallest difference is far from underflow, and times the largest coordinate from overflow."""
 
-# Columns of a result.
-DEPTH = 0
-LOWER = 1
-UPPER = 2
-"""Certain bounds of the depth."""
-STEPS = 3
-DIRECTION = 4
-"""Along which a must move by the depth."""
-POINT_A = 7
-POINT_B = 10
-"""The deepest points."""
-RESULT = 13
-
 
 @inner
-def _put(polytope, vertex_a, p, vertex_b, q, shift):
+def _put(work, vertex_a, p, vertex_b, q):
     """Add the difference of two posed vertices; the number of the point.  There must be room."""
-    i = polytope.counters[POINTS]
+    i = work.used_points
     w = subtract(p, q)
     for k in range(3):
-        polytope.points[i, k] = math.ldexp(w[k], shift)
-    polytope.ids[i, 0], polytope.ids[i, 1] = vertex_a, vertex_b
-    polytope.counters[POINTS] = i + 1
+        work.differences[i, k] = math.ldexp(w[k], int(work.exponent))
+    work.vertices[i, 0], work.vertices[i, 1] = vertex_a, vertex_b
+    work.used_points = i + 1
     return i
 
 
 @inner
-def _ask(polytope, a, b, pose_a, pose_b, d, near, shift, work):
+def _ask(work, a, b, pose_a, pose_b, d, near):
     """Add the highest point of D in a direction; ``near`` is a point from which the climb begins."""
-    long = math.ldexp(1.0, min(shift, _LONG_ENOUGH))
+    long = math.ldexp(1.0, min(int(work.exponent), _LONG_ENOUGH))
     d = (long * d[0], long * d[1], long * d[2])
-    vertex_a, p = support(a, pose_a, d, polytope.ids[near, 0], work)
-    vertex_b, q = support(b, pose_b, (-d[0], -d[1], -d[2]), polytope.ids[near, 1], work)
-    return _put(polytope, vertex_a, p, vertex_b, q, shift)
+    vertex_a, p = support(a, pose_a, d, work.vertices[near, 0], work)
+    vertex_b, q = support(b, pose_b, (-d[0], -d[1], -d[2]), work.vertices[near, 1], work)
+    return _put(work, vertex_a, p, vertex_b, q)
 
 
 @inner
-def _drop_if_known(polytope):
+def _drop_if_known(work):
     """Forget the last point if it is there already: exact determinants that are zero take the longest."""
-    last = polytope.counters[POINTS] - 1
-    w = point_of(polytope.points, last)
+    last = work.used_points - 1
+    w = point_of(work.differences, last)
     for i in range(last):
-        if point_of(polytope.points, i) == w:
-            polytope.counters[POINTS] = last
+        if point_of(work.differences, i) == w:
+            work.used_points = last
             return
 
 
 @inner
-def _put_start(polytope, a, b, pose_a, pose_b, work):
-    """Add a first point, and the highest ones along the axes; the power of two with which all points are scaled."""
-    _put(polytope, 0, posed_vertex(a, pose_a, 0), 0, posed_vertex(b, pose_b, 0), 0)
+def _put_start(work, a, b, pose_a, pose_b):
+    """Add a first point, and the highest ones along the axes; choose the power of two with which all are scaled."""
+    work.used_points = 0
+    work.exponent = 0
+    _put(work, 0, posed_vertex(a, pose_a, 0), 0, posed_vertex(b, pose_b, 0))
     for axis in range(3):
         for sign in (-1.0, 1.0):
             d = (sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0)
-            _ask(polytope, a, b, pose_a, pose_b, d, polytope.counters[POINTS] - 1, 0, work)
-            _drop_if_known(polytope)
-    shift = max(0, -math.frexp(_largest_coordinate(polytope))[1])
-    for i in range(polytope.counters[POINTS]):
+            _ask(work, a, b, pose_a, pose_b, d, work.used_points - 1)
+            _drop_if_known(work)
+    exponent = max(0, -math.frexp(_largest_coordinate(work))[1])
+    for i in range(work.used_points):
         for k in range(3):
-            polytope.points[i, k] = math.ldexp(polytope.points[i, k], shift)
-    return shift
+            work.differences[i, k] = math.ldexp(work.differences[i, k], exponent)
+    work.exponent = exponent
+    work.largest = _largest_coordinate(work)
 
 
 @inner
-def _largest_coordinate(polytope):
+def _largest_coordinate(work):
     largest = 0.0
-    for i in range(polytope.counters[POINTS]):
+    for i in range(work.used_points):
         for k in range(3):
-            largest = max(largest, abs(polytope.points[i, k]))
+            largest = max(largest, abs(work.differences[i, k]))
     return largest
 
 
@@ -173,98 +151,99 @@ def _square_to(d):
 
 
 @inner
-def _ask_both_ways(polytope, a, b, pose_a, pose_b, d, shift, work):
-    _ask(polytope, a, b, pose_a, pose_b, d, 0, shift, work)
-    _ask(polytope, a, b, pose_a, pose_b, (-d[0], -d[1], -d[2]), 0, shift, work)
+def _ask_both_ways(work, a, b, pose_a, pose_b, d):
+    _ask(work, a, b, pose_a, pose_b, d, 0)
+    _ask(work, a, b, pose_a, pose_b, (-d[0], -d[1], -d[2]), 0)
 
 
 @inner
-def _begin(polytope, a, b, pose_a, pose_b, shift, work):
+def _begin(work, a, b, pose_a, pose_b):
     """Make the first tetrahedron, asking for more points where those at hand are flat.
 
     Whether D has a volume (up to rounding), and if not a direction that is square to it.
     """
-    points, corners = polytope.points, polytope.corners
-    i, j = extremes(points, polytope.counters[POINTS])
+    points, corners = work.differences, work.triangles
+    i, j = extremes(points, work.used_points)
     along = subtract(point_of(points, j), point_of(points, i))
     if along[0] == 0.0 and along[1] == 0.0 and along[2] == 0.0:
         w = point_of(points, i)
         n = normalised(w[0], w[1], w[2])
         return False, (n if n != (0.0, 0.0, 0.0) else (1.0, 0.0, 0.0))
     across = _square_to(along)
-    k = farthest_from_line(points, polytope.counters[POINTS], i, j)
+    k = farthest_from_line(points, work.used_points, i, j)
     if k < 0:
         other = cross(normalised(along[0], along[1], along[2]), across)
-        _ask_both_ways(polytope, a, b, pose_a, pose_b, across, shift, work)
-        _ask_both_ways(polytope, a, b, pose_a, pose_b, other, shift, work)
-        k = farthest_from_line(points, polytope.counters[POINTS], i, j)
+        _ask_both_ways(work, a, b, pose_a, pose_b, across)
+        _ask_both_ways(work, a, b, pose_a, pose_b, other)
+        k = farthest_from_line(points, work.used_points, i, j)
         if k < 0:
             return False, across
     corners[0, 0], corners[0, 1], corners[0, 2] = i, j, k
     n = unit_normal_of(point_of(points, i), point_of(points, j), point_of(points, k))
-    apex = farthest_from_plane(points, polytope.counters[POINTS], corners)
+    apex = farthest_from_plane(points, work.used_points, corners)
     if apex < 0:
-        _ask_both_ways(polytope, a, b, pose_a, pose_b, n, shift, work)
-        apex = farthest_from_plane(points, polytope.counters[POINTS], corners)
+        _ask_both_ways(work, a, b, pose_a, pose_b, n)
+        apex = farthest_from_plane(points, work.used_points, corners)
         if apex < 0:
             return False, n
     if side_of(points, corners, 0, apex) > 0:
         j, k = k, j
-    make_tetrahedron(corners, polytope.across, i, j, k, apex)
-    polytope.counters[TRIANGLES] = 4
+    make_tetrahedron(corners, work.across, i, j, k, apex)
+    work.used_triangles = 4
     return True, n
 
 
 @inner
-def _take_in_start(polytope):
+def _take_in_start(work):
     """The hull of all points so far."""
     for f in range(4):
-        measure(polytope, f)
-    i, j, k = polytope.corners[0, 0], polytope.corners[0, 1], polytope.corners[0, 2]
-    apex = polytope.corners[1, 2]
-    for p in range(polytope.counters[POINTS]):
+        work.marks[f] = 0
+        measure(work, f)
+    i, j, k = work.triangles[0, 0], work.triangles[0, 1], work.triangles[0, 2]
+    apex = work.triangles[1, 2]
+    for p in range(work.used_points):
         if p in (i, j, k, apex):
             continue
-        for f in range(polytope.counters[TRIANGLES]):
-            if polytope.heights[f] < np.inf and side_of(polytope.points, polytope.corners, f, p) > 0:
-                take_in(polytope, f, p)
+        for f in range(work.used_triangles):
+            if work.heights[f] < np.inf and side_of(work.differences, work.triangles, f, p) > 0:
+                take_in(work, f, p)
                 break
 
 
 @inner
-def _expand(arrays, a, b, pose_a, pose_b, shift, size, work):
-    """The arrays, which may have grown; the nearest triangle, the height of its support point, and the steps."""
-    polytope = tables_of(arrays)
-    heap: list[Any] = [(polytope.heights[0], 0)]
-    for f in range(1, polytope.counters[TRIANGLES]):
-        if polytope.heights[f] < np.inf:
-            heappush(heap, (polytope.heights[f], f))
+def _expand(work, a, b, pose_a, pose_b):
+    """The nearest triangle (-1 if there is no room), the height of its support point, and the steps."""
+    work.heap_count = 0
+    for f in range(work.used_triangles):
+        if work.heights[f] < np.inf:
+            push(work, f)
     steps = 0
-    nearest = 0
+    nearest = np.int64(0)
     top = np.inf
     lowest_top = np.inf
-    while len(heap) > 0:
-        height, f = heappop(heap)
-        if polytope.heights[f] != height:
+    while work.heap_count > 0:
+        height, f = pop(work)
+        if work.heights[f] != height:
             continue  # gone
-        if polytope.counters[POINTS] == len(arrays.points):
-            arrays = doubled(arrays)
-            polytope = tables_of(arrays)
+        if work.used_points == work.n_differences:
+            return np.int64(-1), top, steps
         steps += 1
         nearest = f
-        n = point_of(polytope.normals, f)
-        p = _ask(polytope, a, b, pose_a, pose_b, n, polytope.corners[f, 2], shift, work)
-        top = dot(n, point_of(polytope.points, p))
-        if top <= 0.0 or top - height <= _GAP * size or side_of(polytope.points, polytope.corners, f, p) <= 0:
+        n = point_of(work.normals, f)
+        p = _ask(work, a, b, pose_a, pose_b, n, work.triangles[f, 2])
+        top = dot(n, point_of(work.differences, p))
+        if top <= 0.0 or top - height <= _GAP * work.largest:
+            break
+        if side_of(work.differences, work.triangles, f, p) <= 0:
             break
         lowest_top = min(lowest_top, top)
         # Higher triangles are never the nearest.
-        ceiling = lowest_top + 2.0 * _ERROR * size
-        for i in range(take_in(polytope, f, p)):
-            g = np.int64(polytope.fresh[i])
-            if polytope.heights[g] <= ceiling:
-                heappush(heap, (polytope.heights[g], g))
-    return arrays, nearest, top, steps
+        ceiling = lowest_top + 2.0 * _ERROR * work.largest
+        for i in range(take_in(work, f, p)):
+            g = np.int64(work.fresh[i])
+            if work.heights[g] <= ceiling and not push(work, g):
+                return np.int64(-1), top, steps
+    return nearest, top, steps
 
 
 @inner
@@ -278,15 +257,15 @@ def _fine_step(points, i, x):
 
 
 @inner
-def _weights_in(polytope, f, x):
+def _weights_in(work, f, x):
     """Weights of x for the corners of triangle f; negative where x is beyond an edge.
 
     In double-double: those of a needle, off by a millionth, would put the deepest points as far apart.
     """
-    n = FineVector(fine(polytope.normals[f, 0]), fine(polytope.normals[f, 1]), fine(polytope.normals[f, 2]))
-    a = _fine_step(polytope.points, polytope.corners[f, 0], x)
-    b = _fine_step(polytope.points, polytope.corners[f, 1], x)
-    c = _fine_step(polytope.points, polytope.corners[f, 2], x)
+    n = FineVector(fine(work.normals[f, 0]), fine(work.normals[f, 1]), fine(work.normals[f, 2]))
+    a = _fine_step(work.differences, work.triangles[f, 0], x)
+    b = _fine_step(work.differences, work.triangles[f, 1], x)
+    c = _fine_step(work.differences, work.triangles[f, 2], x)
     u = sign_arithmetic.dot(n, sign_arithmetic.cross(b, c)).high
     v = sign_arithmetic.dot(n, sign_arithmetic.cross(c, a)).high
     w = sign_arithmetic.dot(n, sign_arithmetic.cross(a, b)).high
@@ -308,17 +287,18 @@ def _edge_to_cross(weights):
 
 
 @inner
-def _triangle_below(polytope, f, x, size):
+def _triangle_below(work, f, x):
     """The triangle on the level of f that holds x, or is as near to it as the walk gets."""
-    level = polytope.heights[f]
-    for _ in range(polytope.counters[TRIANGLES]):
-        edge = _edge_to_cross(_weights_in(polytope, f, x))
+    level = work.heights[f]
+    error = 2.0 * _ERROR * work.largest
+    for _ in range(work.used_triangles):
+        edge = _edge_to_cross(_weights_in(work, f, x))
         if edge < 0:
             break
-        beyond = np.int64(polytope.across[f, edge])
-        n = point_of(polytope.normals, beyond)
+        beyond = np.int64(work.across[f, edge])
+        n = point_of(work.normals, beyond)
         # In floats the walk may turn back and forth at an edge on which x lies; either side will do then.
-        if abs(polytope.heights[beyond] - level) > 2.0 * _ERROR * size or abs(dot(n, x) - level) > 2.0 * _ERROR * size:
+        if abs(work.heights[beyond] - level) > error or abs(dot(n, x) - level) > error:
             break
         f = beyond
     return f
@@ -333,11 +313,11 @@ def _inside(weights):
 
 
 @inner
-def _deepest(polytope, f, weights, body, pose, side):
+def _deepest(work, f, weights, body, pose, side):
     """The combination of the posed vertices of one body behind the corners of a triangle."""
-    p = posed_vertex(body, pose, polytope.ids[polytope.corners[f, 0], side])
-    q = posed_vertex(body, pose, polytope.ids[polytope.corners[f, 1], side])
-    r = posed_vertex(body, pose, polytope.ids[polytope.corners[f, 2], side])
+    p = posed_vertex(body, pose, work.vertices[work.triangles[f, 0], side])
+    q = posed_vertex(body, pose, work.vertices[work.triangles[f, 1], side])
+    r = posed_vertex(body, pose, work.vertices[work.triangles[f, 2], side])
     return combined3(weights[0], weights[1], weights[2], p, q, r)
 
 
@@ -349,55 +329,53 @@ def _scaled_up(x, shift):
 
 
 @inner
-def epa(a, b, pose_a, pose_b, work):
-    """Depth, its bounds, the direction in which a must move, the deepest points of a and b, the number of steps.
+def _write(found, depth, lower, upper, n, steps):
+    """All but the deepest points; a must move against the outward normal n."""
+    found.depth, found.bounds[0], found.bounds[1], found.steps = depth, lower, upper, steps
+    for k in range(3):
+        found.direction[k] = -n[k]
 
-    Where the depth is 0 the points are any.
-    """
-    arrays = new_arrays(_FIRST_ROOM)
-    polytope = tables_of(arrays)
-    shift = _put_start(polytope, a, b, pose_a, pose_b, work)
-    size = _largest_coordinate(polytope)
-    has_volume, n = _begin(polytope, a, b, pose_a, pose_b, shift, work)
+
+@inner
+def epa(work, a, b, pose_a, pose_b, found):
+    """Write a Depth; False where the polytope has no room for that."""
+    _put_start(work, a, b, pose_a, pose_b)
+    shift, error = int(work.exponent), _ERROR * work.largest
+    has_volume, n = _begin(work, a, b, pose_a, pose_b)
     if not has_volume:
-        if dot(n, point_of(polytope.points, 0)) > 0.0:
+        if dot(n, point_of(work.differences, 0)) > 0.0:
             n = (-n[0], -n[1], -n[2])  # all of D is on one level: if that is not zero, separate
-        origin = (0.0, 0.0, 0.0)
-        return 0.0, 0.0, _scaled_up(_ERROR * size, shift), (-n[0], -n[1], -n[2]), origin, origin, 0
-    _take_in_start(polytope)
-    arrays, nearest, top, steps = _expand(arrays, a, b, pose_a, pose_b, shift, size, work)
-    polytope = tables_of(arrays)
-    n = point_of(polytope.normals, nearest)
-    height = max(polytope.heights[nearest], 0.0)
+        _write(found, 0.0, 0.0, _scaled_up(error, shift), n, 0)
+        return True
+    _take_in_start(work)
+    nearest, top, steps = _expand(work, a, b, pose_a, pose_b)
+    if nearest < 0:
+        return False
+    n = point_of(work.normals, nearest)
+    height = max(work.heights[nearest], 0.0)
     top = max(top, 0.0)
     x = (height * n[0], height * n[1], height * n[2])
-    f = _triangle_below(polytope, nearest, x, size)
-    weights = _inside(_weights_in(polytope, f, x))
-    point_a = _deepest(polytope, f, weights, a, pose_a, 0)
-    point_b = _deepest(polytope, f, weights, b, pose_b, 1)
-    lower = 0.0 - _scaled_up(min(_ERROR * size - height, 0.0), shift)
-    upper = _scaled_up(top + _ERROR * size, shift)
-    # The arrays must outlive the tables.
-    arrays.counters[POINTS] = 0
-    return math.ldexp(top, -shift), lower, upper, (-n[0], -n[1], -n[2]), point_a, point_b, steps
-
-
-_results = table(np.float64, RESULT)
+    f = _triangle_below(work, nearest, x)
+    weights = _inside(_weights_in(work, f, x))
+    point_a = _deepest(work, f, weights, a, pose_a, 0)
+    point_b = _deepest(work, f, weights, b, pose_b, 1)
+    lower = 0.0 - _scaled_up(min(error - height, 0.0), shift)
+    _write(found, math.ldexp(top, -shift), lower, _scaled_up(top + error, shift), n, steps)
+    for k in range(3):
+        found.points[k] = point_a[k]
+        found.points[3 + k] = point_b[k]
+    return True
 
 
 @kernel
-def epa_depths(address_a, address_b, address_work, address_results):
-    """Penetration depths for the poses of the workspace where its answers say that the bodies meet."""
-    a, b, work = convex_body(address_a), convex_body(address_b), work_at(address_work)
-    results = _results(address_results, work.orders[ASKED])
-    for i in range(work.orders[FIRST], work.orders[ASKED]):
-        if work.answers[i] == 0:
-            continue
-        depth, lower, upper, direction, point_a, point_b, steps = epa(
-            a, b, pose_of(work.poses_a, i), pose_of(work.poses_b, i), work
-        )
-        results[i, DEPTH], results[i, LOWER], results[i, UPPER], results[i, STEPS] = depth, lower, upper, steps
-        for k in range(3):
-            results[i, DIRECTION + k] = direction[k]
-            results[i, POINT_A + k] = point_a[k]
-            results[i, POINT_B + k] = point_b[k]
+def epa_depths(address_a, address_b, address_work):
+    """Penetration depths for the poses of the workspace where its answers say that the bodies meet.
+
+    Returns where the poses end, or the first one that needs a larger polytope.
+    """
+    a, b, work = convex_body(address_a), convex_body(address_b), depth_work_at(address_work)
+    for i in range(work.first, work.end):
+        if work.answers[i] != 0:
+            if not epa(work, a, b, pose_of(work.poses_a, i), pose_of(work.poses_b, i), work.depths[i]):
+                return i
+    return work.end

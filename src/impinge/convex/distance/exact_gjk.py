@@ -65,7 +65,7 @@ from impinge.convex.distance.sign_arithmetic import (
     step,
     times,
 )
-from impinge.convex.distance.simplex import OF_A, OF_B, put_vertices
+from impinge.convex.distance.simplex import move, put_vertices
 from impinge.convex.distance.support import (
     climb,
     pose_of,
@@ -76,19 +76,7 @@ from impinge.convex.distance.support import (
     turned_back,
 )
 from impinge.convex.hull.hull_handle import convex_body
-from impinge.convex.workspace import (
-    CLOSER_THAN,
-    COLLIDES,
-    COUNT,
-    DIRECTION,
-    IDS_A,
-    IDS_B,
-    LIMIT,
-    QUESTION,
-    VALUE,
-    WEIGHTS,
-    work_at,
-)
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, work_at
 from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.exact.double_double import UNCERTAIN, Fine, quotient, root, rounded
 from impinge.kernels.jit import cold, inlined, inner
@@ -229,16 +217,13 @@ def _nearest_face(corners, count, face):
 def _keep(work, face, size):
     """Reduce the simplex to a face."""
     for i in range(size):
-        for k in range(9):
-            work.rows[i, k] = work.rows[face[i], k]
-        work.counters[IDS_A + i] = work.counters[IDS_A + face[i]]
-        work.counters[IDS_B + i] = work.counters[IDS_B + face[i]]
+        move(work, i, face[i])
         face[i] = i
-    work.counters[COUNT] = size
+    work.kept.count = size
 
 
 @inlined
-def _lowest(kind, body, pose, direction, side, work, ids, size, tied):
+def _lowest(kind, body, pose, direction, side, work, vertices, tied):
     """The posed vertex that lies farthest in a direction (side 1) or against it (side -1).
 
     Returns the vertex, and 1 if it is strictly beyond those of the simplex, 0 if none is, or UNCERTAIN.
@@ -246,7 +231,7 @@ def _lowest(kind, body, pose, direction, side, work, ids, size, tied):
     rough = in_floats(direction)
     d = (side * rough[0], side * rough[1], side * rough[2])
     c = turned_back(pose, d)
-    best = work.counters[ids]
+    best = vertices[0]
     place = posed_vertex(body, pose, best)
     steep = abs(d[0]) + abs(d[1]) + abs(d[2])
     top, height, _ = climb(body, c, best)
@@ -256,10 +241,11 @@ def _lowest(kind, body, pose, direction, side, work, ids, size, tied):
     stamp = start_plateau(work, top)
     found, done = 1, 0
     beyond = 0
+    count = work.kept.count
     while done < found:
         here = work.queue[done]
         done += 1
-        if not (tied and is_listed(work, ids, size, here)):
+        if not (tied and is_listed(vertices, count, here)):
             p = posed_vertex(body, pose, here)
             s = sign(dot(direction, step(kind, place, p)))
             if s == UNCERTAIN:
@@ -281,32 +267,32 @@ def _ratio(x, y):
 @inlined
 def _write_weights(corners, face, size, work):
     for i in range(4):
-        work.numbers[WEIGHTS + i] = 0.0
+        work.weights[i] = 0.0
     a = corners[face[0]]
     if size == 1:
-        work.numbers[WEIGHTS] = 1.0
+        work.weights[0] = 1.0
         return
     b = corners[face[1]]
     if size == 2:
         p, q = _edge_parts(a, b)
         total = plus(p, q)
-        work.numbers[WEIGHTS] = _ratio(p, total)
-        work.numbers[WEIGHTS + 1] = _ratio(q, total)
+        work.weights[0] = _ratio(p, total)
+        work.weights[1] = _ratio(q, total)
         return
     c = corners[face[2]]
     if size == 3:
         p, q, r = _triangle_parts(a, b, c)
         total = plus(plus(p, q), r)
-        work.numbers[WEIGHTS] = _ratio(p, total)
-        work.numbers[WEIGHTS + 1] = _ratio(q, total)
-        work.numbers[WEIGHTS + 2] = _ratio(r, total)
+        work.weights[0] = _ratio(p, total)
+        work.weights[1] = _ratio(q, total)
+        work.weights[2] = _ratio(r, total)
         return
     p, q, r, s = _tetrahedron_parts(a, b, c, corners[face[3]])
     total = plus(plus(plus(p, q), r), s)
-    work.numbers[WEIGHTS] = _ratio(p, total)
-    work.numbers[WEIGHTS + 1] = _ratio(q, total)
-    work.numbers[WEIGHTS + 2] = _ratio(r, total)
-    work.numbers[WEIGHTS + 3] = _ratio(s, total)
+    work.weights[0] = _ratio(p, total)
+    work.weights[1] = _ratio(q, total)
+    work.weights[2] = _ratio(r, total)
+    work.weights[3] = _ratio(s, total)
 
 
 @inlined
@@ -355,11 +341,11 @@ def _compare(top, bottom, size, twice, points, work):
     s = sign(plus(plus(double, double), negative(square if size == 1 else times(square, bottom))))
     if s == UNCERTAIN:
         return UNCERTAIN
-    if work.orders[QUESTION] == CLOSER_THAN:
+    if work.question == CLOSER_THAN:
         return APART if s > 0 else MEETING
     lower, upper = points[_MIDDLE, 0], points[_MIDDLE, 1]
     # Exactly in the middle the sum, which is twice the distance, is rounded to the even one.
-    work.numbers[VALUE] = upper if s > 0 else (lower if s < 0 else 0.5 * (lower + upper))
+    work.value = upper if s > 0 else (lower if s < 0 else 0.5 * (lower + upper))
     return APART
 
 
@@ -379,7 +365,7 @@ def _measure(top, bottom, size, length_along_axis, unit, points, work):
             points[_MIDDLE, 0], points[_MIDDLE, 1] = lower, upper
             return _BETWEEN_TWO
         lower = math.ldexp(length_along_axis, int(unit))
-    work.numbers[VALUE] = lower
+    work.value = lower
     return APART
 
 
@@ -387,7 +373,7 @@ def _measure(top, bottom, size, length_along_axis, unit, points, work):
 def _finish(corners, twice, unit, direction, points, face, size, work):
     """Write the distance of the nearest face, or compare it with the limit; return what was found."""
     top, bottom = _squared_distance(corners, face, size)
-    if work.orders[QUESTION] == CLOSER_THAN or points[_MIDDLE, 0] < points[_MIDDLE, 1]:
+    if work.question == CLOSER_THAN or points[_MIDDLE, 0] < points[_MIDDLE, 1]:
         return _compare(top, bottom, size, twice, points, work)
     return _measure(top, bottom, size, along_axis(direction, corners[face[0]]), unit, points, work)
 
@@ -397,18 +383,18 @@ def _walk(kind, address_a, address_b, address_work, index):
     work = work_at(address_work)
     a, b = convex_body(address_a), convex_body(address_b)
     pose_a, pose_b = pose_of(work.poses_a, index), pose_of(work.poses_b, index)
-    question = work.orders[QUESTION]
+    question = work.question
     face = np.zeros(4, dtype=np.int64)
     points = np.zeros((9, 3))
     if question == CLOSER_THAN:
-        points[_MIDDLE, 0] = points[_MIDDLE, 1] = work.numbers[LIMIT]
+        points[_MIDDLE, 0] = points[_MIDDLE, 1] = work.limit
     while True:
-        count = work.counters[COUNT]
+        count = work.kept.count
         for i in range(4):
             row = i if i < count else 0
             for k in range(3):
-                points[i, k] = work.rows[row, OF_A + k]
-                points[4 + i, k] = work.rows[row, OF_B + k]
+                points[i, k] = work.corners_a[row, k]
+                points[4 + i, k] = work.corners_b[row, k]
         corners, twice, unit = differences(kind, points)
         size, direction, meeting = _nearest_face(corners, count, face)
         if size == 0:
@@ -417,18 +403,19 @@ def _walk(kind, address_a, address_b, address_work, index):
         _keep(work, face, size)
         answer = MEETING
         if meeting:
-            work.numbers[VALUE] = 0.0
+            work.value = 0.0
         else:
-            tied = distinct(work, IDS_A, size) + distinct(work, IDS_B, size) == size + 1
-            vertex_a, beyond_a = _lowest(kind, a, pose_a, direction, -1, work, IDS_A, size, tied)
-            vertex_b, beyond_b = _lowest(kind, b, pose_b, direction, 1, work, IDS_B, size, tied)
+            vertices_a, vertices_b = work.kept.vertices_a, work.kept.vertices_b
+            tied = distinct(vertices_a, size) + distinct(vertices_b, size) == size + 1
+            vertex_a, beyond_a = _lowest(kind, a, pose_a, direction, -1, work, vertices_a, tied)
+            vertex_b, beyond_b = _lowest(kind, b, pose_b, direction, 1, work, vertices_b, tied)
             if question == COLLIDES:
                 apart = step(kind, posed_vertex(b, pose_b, vertex_b), posed_vertex(a, pose_a, vertex_a))
                 if beyond_a != UNCERTAIN and beyond_b != UNCERTAIN and sign(dot(direction, apart)) == 1:
                     return APART
             if beyond_a == 1 or beyond_b == 1:
                 put_vertices(work, size, a, b, pose_a, pose_b, vertex_a, vertex_b)
-                work.counters[COUNT] = size + 1
+                work.kept.count = size + 1
                 continue
             if beyond_a == UNCERTAIN or beyond_b == UNCERTAIN:
                 return UNCERTAIN
@@ -439,8 +426,8 @@ def _walk(kind, address_a, address_b, address_work, index):
                 continue  # the same once more, with the middle
             if answer == UNCERTAIN or question == CLOSER_THAN:
                 return answer
-            work.numbers[VALUE] = max(work.numbers[VALUE], _SMALLEST)
-            work.numbers[DIRECTION], work.numbers[DIRECTION + 1], work.numbers[DIRECTION + 2] = in_floats(direction)
+            work.value = max(work.value, _SMALLEST)
+            work.direction[0], work.direction[1], work.direction[2] = in_floats(direction)
         _write_weights(corners, face, size, work)
         return answer
 

@@ -21,7 +21,7 @@ from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.gjk import gjk
 from impinge.convex.distance.simplex import pose_anew
 from impinge.convex.distance.support import size_of_coordinates
-from impinge.convex.workspace import BOUND, LOWER
+from impinge.convex.workspace import BOUND
 from impinge.kernels.jit import inner
 
 _ERROR = 128.0 * UNIT_ROUNDOFF
@@ -36,4 +36,4 @@ def gap_bound(work, a, b, pose_a, pose_b, reach):
     error = _ERROR * (size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b))
     pose_anew(work, a, b, pose_a, pose_b)
     gjk(work, a, b, pose_a, pose_b, BOUND, reach + error)
-    return max(work.numbers[LOWER] - error, 0.0)
+    return max(work.lower - error, 0.0)

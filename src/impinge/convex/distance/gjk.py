@@ -43,7 +43,6 @@ import math
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.separating_plane import keep_plane
 from impinge.convex.distance.simplex import (
-    OF_DIFFERENCE,
     combined,
     corner,
     direction,
@@ -54,18 +53,7 @@ from impinge.convex.distance.simplex import (
     reduce,
 )
 from impinge.convex.distance.support import size_of_coordinates, support
-from impinge.convex.workspace import (
-    BOUND,
-    COLLIDES,
-    COUNT,
-    DISTANCE,
-    IDS_A,
-    IDS_B,
-    LOWER,
-    STEPS,
-    VALUE,
-    WEIGHTS,
-)
+from impinge.convex.workspace import BOUND, COLLIDES, DISTANCE
 from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.exact.predicates import cross, dot, subtract
 from impinge.kernels.jit import inner
@@ -90,28 +78,28 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
     """APART or MEETING as an answer to the question (for CLOSER_THAN: farther than the limit or not), or UNDECIDED.
 
     Weights and value of a distance are written where the bodies meet; a distance above zero stays UNDECIDED.  In
-    ``numbers[LOWER]`` a lower bound of the distance is left, right but for rounding; a query for nothing else (BOUND)
+    ``work.lower`` a lower bound of the distance is left, right but for rounding; a query for nothing else (BOUND)
     gets one that is above the limit, or near enough.
     """
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)
     weights = reduce(work, nearest_weights(work))
-    v = combined(work, weights, OF_DIFFERENCE)
+    v = combined(work.corners, work.kept.count, weights)
     upper = math.sqrt(dot(v, v))
     lower = 0.0
-    work.numbers[LOWER] = lower
+    work.lower = lower
     while True:
-        work.counters[STEPS] += 1
-        last = work.counters[COUNT] - 1
+        work.steps += 1
+        last = work.kept.count - 1
         d = direction(work)
         squared = dot(d, d)
         if not (_TINY < squared < _HUGE):
             return UNDECIDED
         length = math.sqrt(squared)
-        vertex_a, p = support(a, pose_a, (-d[0], -d[1], -d[2]), work.counters[IDS_A + last], work)
-        vertex_b, q = support(b, pose_b, d, work.counters[IDS_B + last], work)
+        vertex_a, p = support(a, pose_a, (-d[0], -d[1], -d[2]), work.kept.vertices_a[last], work)
+        vertex_b, q = support(b, pose_b, d, work.kept.vertices_b[last], work)
         height = dot(d, subtract(p, q)) / length
         lower = max(lower, height)
-        work.numbers[LOWER] = lower
+        work.lower = lower
         if question == BOUND:
             if lower > limit or upper - lower <= _NEAR_ENOUGH * upper:
                 return UNDECIDED
@@ -132,12 +120,12 @@ def gjk(work, a, b, pose_a, pose_b, question, limit):
         if holds(work, vertex_a, vertex_b):
             return UNDECIDED
         put(work, last + 1, vertex_a, p, vertex_b, q)
-        work.counters[COUNT] = last + 2
+        work.kept.count = last + 2
         weights = nearest_weights(work)
         if weights[0] == 0.0 and weights[1] == 0.0 and weights[2] == 0.0 and weights[3] == 0.0:
             return _settle_inside(work, question)
         weights = reduce(work, weights)
-        v = combined(work, weights, OF_DIFFERENCE)
+        v = combined(work.corners, work.kept.count, weights)
         shorter = math.sqrt(dot(v, v))
         if not shorter < upper:
             return UNDECIDED
@@ -157,7 +145,7 @@ def _settle_inside(work, question):
     k = 0.0
     for i in range(4):
         for j in range(3):
-            k = max(k, abs(work.rows[i, j]))
+            k = max(k, abs(work.corners[i, j]))
     error = _VOLUME_ERROR * k * k * k + _TINY
     p = _determinant(o, b, c, d)
     q = _determinant(a, o, c, d)
@@ -173,9 +161,9 @@ def _settle_inside(work, question):
     total = p + q + r + s
     weights = (p / total, q / total, r / total, s / total)
     for i in range(4):
-        work.numbers[WEIGHTS + i] = weights[i]
-    work.numbers[VALUE] = 0.0
+        work.weights[i] = weights[i]
+    work.value = 0.0
     # The weights of a flat tetrahedron may be off by so much that the two points differ.
-    v = combined(work, weights, OF_DIFFERENCE)
+    v = combined(work.corners, work.kept.count, weights)
     off = max(abs(v[0]), abs(v[1]), abs(v[2]))
     return MEETING if off <= 2.0 * UNIT_ROUNDOFF * largest_coordinate(work) else UNDECIDED

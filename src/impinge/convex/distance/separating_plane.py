@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.support import climb, size_of_coordinates, turned_back
-from impinge.convex.workspace import HAS_PLANE, PLANE, PLANE_A, PLANE_B
 from impinge.geometry.exact.predicates import dot
 from impinge.kernels.jit import inner
 
@@ -28,22 +27,22 @@ def keep_plane(work, pose_a, d, length, vertex_a, vertex_b):
     """Remember a direction that separates: all of a lies farther along it than all of b."""
     c = turned_back(pose_a, (d[0] / length, d[1] / length, d[2] / length))
     for k in range(3):
-        work.numbers[PLANE + k] = c[k]
-    work.counters[PLANE_A] = vertex_a
-    work.counters[PLANE_B] = vertex_b
-    work.counters[HAS_PLANE] = 1
+        work.kept.plane[k] = c[k]
+    work.kept.plane_a = vertex_a
+    work.kept.plane_b = vertex_b
+    work.kept.has_plane = True
 
 
 @inner
 def still_separates(work, a, b, pose_a, pose_b, limit):
     """Whether the kept plane, carried along with a, certainly shows the bodies to be farther apart than the limit."""
-    c = (work.numbers[PLANE], work.numbers[PLANE + 1], work.numbers[PLANE + 2])
+    c = (work.kept.plane[0], work.kept.plane[1], work.kept.plane[2])
     r, s, t = pose_a
     d = (dot(r, c), dot(s, c), dot(t, c))
-    vertex_a, low, _ = climb(a, (-c[0], -c[1], -c[2]), work.counters[PLANE_A])
-    vertex_b, high, _ = climb(b, turned_back(pose_b, d), work.counters[PLANE_B])
-    work.counters[PLANE_A] = vertex_a
-    work.counters[PLANE_B] = vertex_b
+    vertex_a, low, _ = climb(a, (-c[0], -c[1], -c[2]), work.kept.plane_a)
+    vertex_b, high, _ = climb(b, turned_back(pose_b, d), work.kept.plane_b)
+    work.kept.plane_a = vertex_a
+    work.kept.plane_b = vertex_b
     shift_a = dot(d, (r[3], s[3], t[3]))
     shift_b = dot(d, (pose_b[0][3], pose_b[1][3], pose_b[2][3]))
     size = size_of_coordinates(a, pose_a) + size_of_coordinates(b, pose_b)

@@ -1,24 +1,17 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The simplex of GJK: up to four points w = p - q of the Minkowski difference, in the rows of a workspace."""
+"""The simplex of GJK: up to four points w = p - q of the Minkowski difference, in a workspace."""
 
 from __future__ import annotations
 
 from impinge.convex.distance.signed_volumes import segment_weights, tetrahedron_weights, triangle_weights
 from impinge.convex.distance.support import posed_vertex
-from impinge.convex.workspace import COUNT, IDS_A, IDS_B
 from impinge.geometry.exact.predicates import cross, subtract
 from impinge.kernels.jit import inner
-
-# Columns of a row.
-OF_DIFFERENCE = 0
-OF_A = 3
-OF_B = 6
-_COLUMNS = 9
 
 
 @inner
 def corner(work, i):
-    return (work.rows[i, 0], work.rows[i, 1], work.rows[i, 2])
+    return (work.corners[i, 0], work.corners[i, 1], work.corners[i, 2])
 
 
 @inner
@@ -26,11 +19,11 @@ def put(work, i, vertex_a, p, vertex_b, q):
     """Write a corner."""
     w = subtract(p, q)
     for k in range(3):
-        work.rows[i, k] = w[k]
-        work.rows[i, OF_A + k] = p[k]
-        work.rows[i, OF_B + k] = q[k]
-    work.counters[IDS_A + i] = vertex_a
-    work.counters[IDS_B + i] = vertex_b
+        work.corners[i, k] = w[k]
+        work.corners_a[i, k] = p[k]
+        work.corners_b[i, k] = q[k]
+    work.kept.vertices_a[i] = vertex_a
+    work.kept.vertices_b[i] = vertex_b
 
 
 @inner
@@ -42,25 +35,27 @@ def put_vertices(work, i, a, b, pose_a, pose_b, vertex_a, vertex_b):
 @inner
 def pose_anew(work, a, b, pose_a, pose_b):
     """The corners of the last simplex in a new pose."""
-    for i in range(work.counters[COUNT]):
-        put_vertices(work, i, a, b, pose_a, pose_b, work.counters[IDS_A + i], work.counters[IDS_B + i])
+    for i in range(work.kept.count):
+        put_vertices(work, i, a, b, pose_a, pose_b, work.kept.vertices_a[i], work.kept.vertices_b[i])
 
 
 @inner
-def _move(work, i, j):
+def move(work, i, j):
     """Write corner j over corner i."""
     if i != j:
-        for k in range(_COLUMNS):
-            work.rows[i, k] = work.rows[j, k]
-        work.counters[IDS_A + i] = work.counters[IDS_A + j]
-        work.counters[IDS_B + i] = work.counters[IDS_B + j]
+        for k in range(3):
+            work.corners[i, k] = work.corners[j, k]
+            work.corners_a[i, k] = work.corners_a[j, k]
+            work.corners_b[i, k] = work.corners_b[j, k]
+        work.kept.vertices_a[i] = work.kept.vertices_a[j]
+        work.kept.vertices_b[i] = work.kept.vertices_b[j]
 
 
 @inner
 def holds(work, vertex_a, vertex_b):
     """Whether the pair of vertices is a corner."""
-    for i in range(work.counters[COUNT]):
-        if work.counters[IDS_A + i] == vertex_a and work.counters[IDS_B + i] == vertex_b:
+    for i in range(work.kept.count):
+        if work.kept.vertices_a[i] == vertex_a and work.kept.vertices_b[i] == vertex_b:
             return True
     return False
 
@@ -68,7 +63,7 @@ def holds(work, vertex_a, vertex_b):
 @inner
 def nearest_weights(work):
     """Weights of the point nearest to the origin; all zero where the origin is inside."""
-    count = work.counters[COUNT]
+    count = work.kept.count
     if count == 1:
         return (1.0, 0.0, 0.0, 0.0)
     if count == 2:
@@ -85,10 +80,10 @@ def reduce(work, weights):
     """Drop the corners that the nearest point does not need; return the weights of those that stay."""
     kept = 0
     x, y, z = 0.0, 0.0, 0.0
-    for i in range(work.counters[COUNT]):
+    for i in range(work.kept.count):
         w = weights[i]
         if w != 0.0:
-            _move(work, kept, i)
+            move(work, kept, i)
             if kept == 0:
                 x = w
             elif kept == 1:
@@ -96,25 +91,25 @@ def reduce(work, weights):
             else:
                 z = w
             kept += 1
-    work.counters[COUNT] = kept
+    work.kept.count = kept
     return (x, y, z, 0.0)
 
 
 @inner
-def combined(work, weights, column):
-    """The weighted sum of differences, of points of a, or of points of b."""
+def combined(corners, count, weights):
+    """The weighted sum of the first corners: of differences, of points of a, or of points of b."""
     x, y, z = 0.0, 0.0, 0.0
-    for i in range(work.counters[COUNT]):
-        x += weights[i] * work.rows[i, column]
-        y += weights[i] * work.rows[i, column + 1]
-        z += weights[i] * work.rows[i, column + 2]
+    for i in range(count):
+        x += weights[i] * corners[i, 0]
+        y += weights[i] * corners[i, 1]
+        z += weights[i] * corners[i, 2]
     return (x, y, z)
 
 
 @inner
 def direction(work):
     """Square to the simplex (at most a triangle), away from the origin."""
-    count = work.counters[COUNT]
+    count = work.kept.count
     a = corner(work, 0)
     if count == 1:
         return a
@@ -130,7 +125,7 @@ def direction(work):
 @inner
 def largest_coordinate(work):
     largest = 0.0
-    for i in range(work.counters[COUNT]):
-        for k in range(OF_A, _COLUMNS):
-            largest = max(largest, abs(work.rows[i, k]))
+    for i in range(work.kept.count):
+        for k in range(3):
+            largest = max(largest, abs(work.corners_a[i, k]), abs(work.corners_b[i, k]))
     return largest

@@ -33,7 +33,6 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.hull.cube_map import first_vertex
-from impinge.convex.workspace import STAMP
 from impinge.geometry.exact.predicates import dot, subtract
 from impinge.geometry.posing import posed_along
 from impinge.kernels.jit import inner
@@ -128,8 +127,8 @@ def climb(body, c, vertex):
 @inner
 def start_plateau(work, vertex):
     """Begin to visit a plateau: the queue holds the first vertex.  Returns the mark of those that were seen."""
-    work.counters[STAMP] += 1
-    stamp = work.counters[STAMP]
+    work.stamp += 1
+    stamp = work.stamp
     work.queue[0] = vertex
     work.stamps[vertex] = stamp
     return stamp

@@ -34,22 +34,22 @@ def same_feature(body, cell, other):
     if cell == other:
         return True
     kind = kind_of(body, cell)
-    return kind != EDGE and kind == kind_of(body, other) and body.features[cell] == body.features[other]
+    return kind != EDGE and kind == kind_of(body, other) and body.cell_features[cell] == body.cell_features[other]
 
 
 @inner
 def value(body, cell, k, p):
     return (
-        body.planes[cell, k, 0] * p[0]
-        + body.planes[cell, k, 1] * p[1]
-        + body.planes[cell, k, 2] * p[2]
-        + body.planes[cell, k, 3]
+        body.cell_planes[cell, k, 0] * p[0]
+        + body.cell_planes[cell, k, 1] * p[1]
+        + body.cell_planes[cell, k, 2] * p[2]
+        + body.cell_planes[cell, k, 3]
     )
 
 
 @inner
 def normal_of(body, cell, k):
-    return (body.planes[cell, k, 0], body.planes[cell, k, 1], body.planes[cell, k, 2])
+    return (body.cell_planes[cell, k, 0], body.cell_planes[cell, k, 1], body.cell_planes[cell, k, 2])
 
 
 @inner
@@ -92,7 +92,7 @@ def length_of(body, edge):
 
 @inner
 def vertex_of(body, cell):
-    return _point(body, body.features[cell])
+    return _point(body, body.cell_features[cell])
 
 
 @inner
@@ -123,7 +123,7 @@ def name_of(body, cell):
     kind = kind_of(body, cell)
     if kind == EDGE:
         return EDGE, cell - body.first_edge, np.int64(0)
-    feature = np.int64(body.features[cell])
+    feature = np.int64(body.cell_features[cell])
     if kind == VERTEX:
         return VERTEX, feature, cell - body.vertex_cells[feature]
     if kind == INSIDE:

@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from impinge.geometry.exact.predicates import dot
 from impinge.kernels.jit import inner
+from impinge.kernels.record import Record, int64
 
-# The places of a pair in a row of int64.
-KIND_A = 0
-"""VERTEX, EDGE or FACE (``convex.features.voronoi_cells``)."""
-FEATURE_A = 1
-KIND_B = 2
-FEATURE_B = 3
-STEPS = 4
-"""How many pairs the walk has passed, added up."""
-PIECE_A = 5
-"""Which piece of the feature's cell the walk stood in (Lin-Canny only; a number out of range counts as 0)."""
-PIECE_B = 6
-PAIR = 7
+
+class FeaturePair(Record):
+    """One feature of each body; all zero, the first vertices, is as good a start as any."""
+
+    kind_a = int64
+    """VERTEX, EDGE or FACE (``convex.features.voronoi_cells``)."""
+    feature_a = int64
+    kind_b = int64
+    feature_b = int64
+    piece_a = int64
+    """Which piece of the feature's cell the walk stood in (Lin-Canny only; a number out of range counts as 0)."""
+    piece_b = int64
+
 
 # How a walk ends.
 NEAREST = 0
@@ -45,12 +47,14 @@ def carried(rows, p):
 
 
 @inner
-def placements(centre_a, centre_b, pose_a, pose_b):
+def placements(a, b, pose_a, pose_b):
     """What carries centred coordinates of b to those of a, and back: three rows of four numbers each.
 
     ``pose_a`` and ``pose_b`` are rows of numbers as from ``convex.distance.support.pose_of``.
     """
     r, s = pose_a, pose_b
+    centre_a = (a.centre[0], a.centre[1], a.centre[2])
+    centre_b = (b.centre[0], b.centre[1], b.centre[2])
     # The centres' difference in the world first: bodies far from the origin and near to each other lose least.
     gap = (
         (dot(s[0], centre_b) - dot(r[0], centre_a)) + (s[0][3] - r[0][3]),

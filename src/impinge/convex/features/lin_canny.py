@@ -70,19 +70,7 @@ from impinge.convex.features.cell_view import (
     vertex_of,
 )
 from impinge.convex.features.feature_gap import nearest_points, noise_of_points
-from impinge.convex.features.feature_pair import (
-    FEATURE_A,
-    FEATURE_B,
-    KIND_A,
-    KIND_B,
-    NEAREST,
-    PENETRATING,
-    PIECE_A,
-    PIECE_B,
-    STEPS,
-    carried,
-    turned,
-)
+from impinge.convex.features.feature_pair import NEAREST, PENETRATING, carried, turned
 from impinge.convex.features.voronoi_cells import EDGE, FACE, FLOOR, INSIDE, MOST_SIDES
 from impinge.geometry.exact.predicates import dot, subtract
 from impinge.kernels.jit import inlined, inner
@@ -90,22 +78,21 @@ from impinge.kernels.jit import inlined, inner
 
 @inner
 def lin_canny(a, b, b_to_a, a_to_b, pair):
-    """Walk from the pair in the row to the nearest one, which is left there.
+    """Walk from this pair to the nearest one, leave it there, and say how it ended, and after how many steps.
 
-    ``a`` and ``b`` are BodyCells, ``b_to_a`` and ``a_to_b`` are from ``convex.features.feature_pair.placements``.
+    ``b_to_a`` and ``a_to_b`` are from ``convex.features.feature_pair.placements``.
     """
-    cell_a = cell_of(a, pair[KIND_A], pair[FEATURE_A], pair[PIECE_A])
-    cell_b = cell_of(b, pair[KIND_B], pair[FEATURE_B], pair[PIECE_B])
+    cell_a = cell_of(a, pair.kind_a, pair.feature_a, pair.piece_a)
+    cell_b = cell_of(b, pair.kind_b, pair.feature_b, pair.piece_b)
     cell_a, cell_b = _without_edge_face(a, b, b_to_a, a_to_b, cell_a, cell_b)
     cell_a, cell_b, steps = _settle_face(a, b, b_to_a, a_to_b, cell_a, cell_b)
     outcome = PENETRATING
     if kind_of(a, cell_a) != INSIDE and kind_of(b, cell_b) != INSIDE:
         outcome, cell_a, cell_b, more = _descend(a, b, b_to_a, a_to_b, cell_a, cell_b)
         steps += more
-    pair[KIND_A], pair[FEATURE_A], pair[PIECE_A] = name_of(a, cell_a)
-    pair[KIND_B], pair[FEATURE_B], pair[PIECE_B] = name_of(b, cell_b)
-    pair[STEPS] += steps
-    return outcome
+    pair.kind_a, pair.feature_a, pair.piece_a = name_of(a, cell_a)
+    pair.kind_b, pair.feature_b, pair.piece_b = name_of(b, cell_b)
+    return outcome, steps
 
 
 @inlined
@@ -167,7 +154,7 @@ def _look(mine, other, to_mine, to_other, cell, other_cell, point, gap):
     if same_feature(mine, cell, found):
         return False, found, other_cell, steps
     if kind_of(other, other_cell) == FACE:
-        at_tail = mine.edge_vertices[found - mine.first_edge, 0] == mine.features[cell]
+        at_tail = mine.edge_vertices[found - mine.first_edge, 0] == mine.cell_features[cell]
         start = carried(to_other, vertex_of(mine, cell))
         crossed, other_cell, found, more = _slide(other, other_cell, mine, to_other, found, start, at_tail)
         return crossed, found, other_cell, steps + more
@@ -322,7 +309,7 @@ def _without_edge_face(a, b, b_to_a, a_to_b, cell_a, cell_b):
     """A pair to begin with: next to a face only a vertex, of an edge the lower one."""
     kind_a, kind_b = kind_of(a, cell_a), kind_of(b, cell_b)
     if kind_a == FACE and kind_b == FACE:
-        face = b.features[cell_b]
+        face = b.cell_features[cell_b]
         return cell_a, np.int64(b.vertex_cells[b.face_vertices[b.face_starts[face]]])
     if kind_a == FACE and kind_b == EDGE:
         return cell_a, _lower_end(a, cell_a, b, b_to_a, cell_b)

@@ -45,16 +45,7 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.two_segments import clamped, nearest_places
-from impinge.convex.features.feature_pair import (
-    FEATURE_A,
-    FEATURE_B,
-    KIND_A,
-    KIND_B,
-    NEAREST,
-    PENETRATING,
-    STEPS,
-    carried,
-)
+from impinge.convex.features.feature_pair import NEAREST, PENETRATING, carried
 from impinge.convex.features.voronoi_cells import EDGE, FACE, VERTEX
 from impinge.geometry.exact.predicates import dot, subtract
 from impinge.kernels.jit import inner
@@ -67,9 +58,8 @@ _ROUNDINGS = 4.0 * UNIT_ROUNDOFF  # with 16, of nearly parallel plates five time
 
 @inner
 def vclip(a, b, b_to_a, a_to_b, pair):
-    """Walk from the pair in this row to the nearest pair, leave it there, and say how it ended."""
-    kind_a, feature_a = np.int64(pair[KIND_A]), np.int64(pair[FEATURE_A])
-    kind_b, feature_b = np.int64(pair[KIND_B]), np.int64(pair[FEATURE_B])
+    """Walk from this pair to the nearest one, leave it there, and say how it ended, and after how many steps."""
+    kind_a, feature_a, kind_b, feature_b = pair.kind_a, pair.feature_a, pair.kind_b, pair.feature_b
     marked = (kind_a, feature_a, kind_b, feature_b)
     steps, next_mark = 0, 2
     while True:
@@ -85,10 +75,8 @@ def vclip(a, b, b_to_a, a_to_b, pair):
         if steps == next_mark:
             marked = (kind_a, feature_a, kind_b, feature_b)
             next_mark *= 2
-    pair[KIND_A], pair[FEATURE_A] = kind_a, feature_a
-    pair[KIND_B], pair[FEATURE_B] = kind_b, feature_b
-    pair[STEPS] += steps
-    return outcome
+    pair.kind_a, pair.feature_a, pair.kind_b, pair.feature_b = kind_a, feature_a, kind_b, feature_b
+    return outcome, steps
 
 
 @inner

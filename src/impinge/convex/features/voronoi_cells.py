@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 from impinge.arrays import Floats, Ints, read_only
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.directions import cross_directions, directions, exact_cross, exact_normal, rounded_direction
-from impinge.convex.hull.feature_graph import NONE, FeatureGraph, feature_graph, through
+from impinge.convex.hull.feature_graph import FeatureGraph, feature_graph, through
+from impinge.convex.hull.feature_neighbours import NONE
 
 VERTEX: Final = 0
 EDGE: Final = 1

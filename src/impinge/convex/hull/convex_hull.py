@@ -38,10 +38,10 @@ the hull made them.  Red is a promise here: the whole feature lies on the surfac
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from impinge.arrays import Bools, Floats, Ints, as_points, read_only
 from impinge.geometry.exact.integers import newell_normal
@@ -182,96 +182,66 @@ def _hull_of_points(points: ArrayLike) -> ConvexHull:
     given = as_points(points, "points")
     if len(given) == 0:
         raise ValueError("points: the hull of no points does not exist")
-    vertices, source, dimension, polygons = _exact_hull(given, np.arange(len(given), dtype=np.int32))
-    edges = _edges(polygons, dimension)
-    marks = np.zeros(len(edges), dtype=np.bool_), np.zeros(len(polygons), dtype=np.bool_)
-    return _assemble(vertices, source, dimension, edges, polygons, *marks)
+    found, _ = _exact_hull(given + 0.0, np.ones(len(given), dtype=np.bool_))
+    red_edges, red_faces = np.zeros(len(found.edges), dtype=np.bool_), np.zeros(len(found.starts) - 1, dtype=np.bool_)
+    return _assemble(found, red_edges, red_faces)
 
 
 def _hull_of_mesh(mesh: Mesh) -> ConvexHull:
     from impinge.convex.hull.red_features import red_features
 
-    vertices, source, dimension, polygons = _exact_hull(mesh.vertices, np.unique(mesh.faces))
-    edges = _edges(polygons, dimension)
-    marks = red_features(mesh, source, edges, polygons)
-    return _assemble(vertices, source, dimension, edges, polygons, *marks)
+    used = np.zeros(len(mesh.vertices), dtype=np.bool_)
+    used[mesh.faces.ravel()] = True
+    points = mesh.vertices + 0.0
+    found, leader = _exact_hull(points, used)
+    return _assemble(found, *red_features(points, leader[mesh.faces], found))
 
 
-def _assemble(
-    vertices: Floats,
-    source: Ints,
-    dimension: int,
-    edges: Ints,
-    polygons: list[list[int]],
-    red_edges: Bools,
-    red_faces: Bools,
-) -> ConvexHull:
-    corners = np.asarray([corner for polygon in polygons for corner in polygon], dtype=np.int32)
-    starts = np.cumsum([0, *map(len, polygons)], dtype=np.int32)
-    red_vertices = np.ones(len(vertices), dtype=np.bool_)
-    return _restore(vertices, source, dimension, edges, corners, starts, red_vertices, red_edges, red_faces)
+def _assemble(found: Polygons, red_edges: Bools, red_faces: Bools) -> ConvexHull:
+    red_vertices = np.ones(len(found.vertices), dtype=np.bool_)
+    return _restore(*found, red_vertices, red_edges, red_faces)
 
 
-def _exact_hull(points: Floats, chosen: Ints) -> tuple[Floats, Ints, int, list[list[int]]]:
-    """Vertices, where they come from, the dimension, and the polygons, all in canonical order."""
-    from impinge.convex.hull.exact_quickhull import quickhull
+class Polygons(NamedTuple):
+    """The first fields of a ConvexHull: all but the marks."""
 
-    positions, first = np.unique(points[chosen] + 0.0, axis=0, return_index=True)
-    dimension, triangles, across = quickhull(positions)
-    if dimension == 3:
-        polygons = _polygons(positions, triangles, across)
-    elif dimension == 2:
-        outline = _flat_outline(positions, triangles[0])
-        polygons = [outline, outline[::-1]]
-    else:
-        polygons = [triangles[0, : dimension + 1].tolist()]
-    used = np.unique(np.concatenate([np.asarray(polygon) for polygon in polygons]))
-    order = used[np.argsort(first[used])]
-    number = dict(zip(order.tolist(), range(len(order)), strict=True))
-    faces = sorted(_from_smallest([number[corner] for corner in polygon]) for polygon in polygons)
-    source = np.ascontiguousarray(chosen[first[order]], dtype=np.int32)
-    return np.ascontiguousarray(positions[order]), source, int(dimension), faces if dimension > 1 else []
+    vertices: Floats
+    source: Ints
+    dimension: int
+    edges: Ints
+    corners: Ints
+    starts: Ints
 
 
-def _from_smallest(polygon: list[int]) -> list[int]:
-    start = polygon.index(min(polygon))
-    return polygon[start:] + polygon[:start]
+def _exact_hull(points: Floats, used: Bools) -> tuple[Polygons, Ints]:
+    """The hull of the points that are used, and the first of them at the position of each; no point has a -0.0."""
+    from impinge.convex.hull.hull_polygons import hull_polygons
+
+    dimension, leader, source, corners, starts, edges = hull_polygons(points, used)
+    if dimension == 2:
+        source, corners, starts, edges = _flat_hull(points, np.flatnonzero(leader == np.arange(len(points))), source)
+    elif dimension < 2:
+        source = np.sort(source)
+        edges = np.array([[0, 1]][:dimension], dtype=np.int32).reshape(-1, 2)
+    return Polygons(points[source], source, int(dimension), edges, corners, starts), leader
 
 
-def _polygons(points: Floats, triangles: Ints, across: Ints) -> list[list[int]]:
-    """The outlines of the groups of coplanar triangles."""
-    from impinge.convex.hull.exact_quickhull import coplanar_groups
+def _flat_hull(points: Floats, distinct: NDArray[np.intp], triangle: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Source, corners, starts and edges of a polygon with two sides, given three points that span its plane.
 
-    group = coplanar_groups(points, triangles, across)
-    border = group[across] != group[:, None]
-    rows = np.nonzero(border)[0]
-    follows: list[dict[int, int]] = [{} for _ in range(int(group.max()) + 1)]
-    runs = np.stack([group[rows], triangles[border], np.roll(triangles, -1, axis=1)[border]], axis=1)
-    for face, tail, head in runs.tolist():
-        follows[face][tail] = head
-    return [_walk(successor) for successor in follows]
-
-
-def _walk(successor: dict[int, int]) -> list[int]:
-    polygon = [next(iter(successor))]
-    while (following := successor[polygon[-1]]) != polygon[0]:
-        polygon.append(following)
-    return polygon
-
-
-def _flat_outline(points: Floats, triangle: Ints) -> list[int]:
-    """The corners around a flat set, decided along an axis in which the plane has a shadow with area."""
+    The corners are decided along an axis in which the plane has a shadow with area.
+    """
     normal = newell_normal(points[triangle].tolist())
     axis = max(range(3), key=lambda i: abs(normal[i]))
-    outline: list[int] = hull_in_plane(points, axis).vertices.tolist()
-    return outline
-
-
-def _edges(polygons: list[list[int]], dimension: int) -> Ints:
-    if dimension == 1:
-        return np.array([[0, 1]], dtype=np.int32)
-    pairs = [(a, b) for polygon in polygons for a, b in zip(polygon, polygon[1:] + polygon[:1], strict=True) if a < b]
-    return np.asarray(sorted(set(pairs)), dtype=np.int32).reshape(-1, 2)
+    outline = hull_in_plane(points[distinct], axis).vertices
+    used, ring = np.unique(outline, return_inverse=True)
+    front = np.roll(ring, -int(np.argmin(ring)))
+    back = np.roll(front[::-1], 1)
+    corners = np.concatenate([front, back] if front[1] < back[1] else [back, front]).astype(np.int32)
+    starts = np.array([0, len(front), 2 * len(front)], dtype=np.int32)
+    sides = np.sort(np.stack([front, np.roll(front, -1)], axis=1), axis=1)
+    edges = sides[np.lexsort((sides[:, 1], sides[:, 0]))].astype(np.int32)
+    return distinct[used].astype(np.int32), corners, starts, edges
 
 
 def _as_mesh(hull: ConvexHull) -> Mesh:
@@ -281,8 +251,7 @@ def _as_mesh(hull: ConvexHull) -> Mesh:
 
 
 def _neighbours(hull: ConvexHull) -> tuple[Ints, Ints]:
-    both = np.concatenate([hull.edges, hull.edges[:, ::-1]])
-    both = both[np.lexsort((both[:, 1], both[:, 0]))]
-    counts = np.bincount(both[:, 0], minlength=len(hull.vertices))
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return read_only(starts), read_only(np.ascontiguousarray(both[:, 1]))
+    from impinge.convex.hull.feature_neighbours import neighbours_of
+
+    found = neighbours_of(hull)
+    return found.vertex_starts, found.ascending_ends

@@ -10,7 +10,6 @@ poses take 4 us with it, and 30 without.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from impinge.arrays import Floats, Ints
 from impinge.kernels.jit import inner
@@ -18,6 +17,7 @@ from impinge.kernels.jit import inner
 _FEWEST_VERTICES = 32
 _VERTICES_A_SQUARE = 8
 _FINEST = 32
+_MOST_PRODUCTS = 1 << 17
 
 
 def squares_along(vertex_count: int) -> int:
@@ -40,7 +40,10 @@ def cube_map(vertices: Floats) -> Ints:
             directions[axis, side, :, :, (axis + 2) % 3] = v
     # Scaled: coordinates may be too large for a product.
     scaled = vertices / np.ldexp(1.0, np.frexp(np.abs(vertices).max())[1])
-    found: list[NDArray[np.intp]] = [np.argmax(row @ scaled.T, axis=1) for row in directions.reshape(-1, max(n, 1), 3)]
+    rows = directions.reshape(-1, max(n, 1), 3)
+    # Many rows at once, but no more than some megabytes of products.
+    step = max(_MOST_PRODUCTS // max(n * len(vertices), 1), 1)
+    found = [np.argmax(rows[i : i + step] @ scaled.T, axis=-1).ravel() for i in range(0, len(rows), step)]
     return np.concatenate(found).astype(np.int32) if n else np.zeros(0, dtype=np.int32)
 
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.arrays import Floats
-from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.geometry.exact.integers import as_integers
 
-_LEAST_PART_OF_TERMS = 2.0**-4
-_NO_UNDERFLOW = 2.0**-400
+LEAST_PART_OF_TERMS = 2.0**-4
+NO_UNDERFLOW = 2.0**-400
 
 Whole = tuple[int, int, int]
 
@@ -29,18 +28,6 @@ def directions(vectors: Floats) -> Floats:
     return unit
 
 
-def normals(hull: ConvexHull) -> Floats:
-    """(f, 3) the outward normals of the faces."""
-    count = np.diff(hull.starts)
-    # Corners that are spread over the polygon: three neighbours on a fine circle would be a needle.
-    a, b, c = (hull.vertices[hull.corners[hull.starts[:-1] + (k * count) // 3]] for k in range(3))
-    exponent = np.frexp(np.ptp(hull.vertices, axis=0).max())[1]
-    unit, certain = _cross_in_floats(np.ldexp(b - a, -exponent), np.ldexp(c - a, -exponent))
-    for i in np.flatnonzero(~certain).tolist():
-        unit[i] = rounded_direction(exact_normal(a[i], b[i], c[i]))
-    return unit
-
-
 def exact_normal(a: Floats, b: Floats, c: Floats) -> Whole:
     """The normal of a triangle times an unspecified positive number; exact."""
     x = as_integers([*a.tolist(), *b.tolist(), *c.tolist()])
@@ -51,9 +38,14 @@ def cross_directions(u: Floats, v: Floats) -> Floats:
     """(k, 3) the directions of u x v, for vectors of magnitude about one; zero for parallel ones."""
     unit, certain = _cross_in_floats(u, v)
     for i in np.flatnonzero(~certain).tolist():
-        x = as_integers([*u[i].tolist(), *v[i].tolist()])
-        unit[i] = rounded_direction(exact_cross((x[0], x[1], x[2]), (x[3], x[4], x[5])))
+        unit[i] = exact_cross_direction(u[i], v[i])
     return unit
+
+
+def exact_cross_direction(u: Floats, v: Floats) -> Floats:
+    """The direction of u x v from integers."""
+    x = as_integers([*u.tolist(), *v.tolist()])
+    return rounded_direction(exact_cross((x[0], x[1], x[2]), (x[3], x[4], x[5])))
 
 
 def _cross_in_floats(u: Floats, v: Floats) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
@@ -62,7 +54,7 @@ def _cross_in_floats(u: Floats, v: Floats) -> tuple[Floats, np.ndarray[tuple[int
     a, b = np.abs(u), np.abs(v)
     terms = a.sum(axis=1) * b.sum(axis=1) - np.einsum("ij,ij->i", a, b)
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    certain = (length >= _LEAST_PART_OF_TERMS * terms) & (length > _NO_UNDERFLOW)
+    certain = (length >= LEAST_PART_OF_TERMS * terms) & (length > NO_UNDERFLOW)
     return directions(vectors), certain
 
 

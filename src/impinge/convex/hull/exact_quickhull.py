@@ -59,7 +59,7 @@ def height_above(points, corners, f, p):
 
 
 @inner
-def _on_line(a, b, c):
+def on_line(a, b, c):
     return (
         orient2d(a[0], a[1], b[0], b[1], c[0], c[1]) == 0
         and orient2d(a[1], a[2], b[1], b[2], c[1], c[2]) == 0
@@ -96,10 +96,10 @@ def farthest_from_line(points, count, a, b):
         size = abs(beside[0]) + abs(beside[1]) + abs(beside[2])
         if size > largest:
             best, largest = i, size
-    if best >= 0 and not _on_line(start, point_of(points, b), point_of(points, best)):
+    if best >= 0 and not on_line(start, point_of(points, b), point_of(points, best)):
         return best
     for i in range(count):
-        if not _on_line(start, point_of(points, b), point_of(points, i)):
+        if not on_line(start, point_of(points, b), point_of(points, i)):
             return i
     return -1
 
@@ -198,13 +198,13 @@ def collect_horizon(corners, across, visible, count, mark, stamp, horizon):
             if mark[beyond] == -stamp:
                 horizon[edges, 0], horizon[edges, 1] = corners[f, k], corners[f, (k + 1) % 3]
                 horizon[edges, 2] = beyond
-                horizon[edges, 3] = _edge_from(corners, beyond, corners[f, (k + 1) % 3])
+                horizon[edges, 3] = edge_from(corners, beyond, corners[f, (k + 1) % 3])
                 edges += 1
     return edges
 
 
 @inner
-def _edge_from(corners, f, vertex):
+def edge_from(corners, f, vertex):
     """Which edge of f begins at the vertex."""
     return 0 if corners[f, 0] == vertex else (1 if corners[f, 1] == vertex else 2)
 
@@ -225,7 +225,7 @@ def make_cone(corners, across, horizon, edges, p, fresh, leaving):
         across[following, 2] = f
 
 
-@kernel
+@inner
 def quickhull(points):
     """The hull of distinct points as (dimension, corners (t, 3), across (t, 3)), exact.
 
@@ -344,7 +344,7 @@ def _close_gaps(corners, across, alive, used):
     return count
 
 
-@kernel
+@inner
 def coplanar_groups(points, corners, across):
     """(t,) the group of each triangle: edge-connected triangles in exactly one plane; counted from 0."""
     group = np.full(len(corners), -1, dtype=np.int32)
@@ -364,7 +364,7 @@ def coplanar_groups(points, corners, across):
                 if group[other] < 0:
                     # The corner of the neighbour that is opposite of the common edge.
                     start = corners[f, (k + 1) % 3]
-                    opposite = corners[other, (_edge_from(corners, other, start) + 2) % 3]
+                    opposite = corners[other, (edge_from(corners, other, start) + 2) % 3]
                     if side_of(points, corners, f, opposite) == 0:
                         group[other] = count
                         stack[height] = other

@@ -43,10 +43,9 @@ import numpy as np
 
 from impinge.arrays import Floats, Ints, read_only
 from impinge.convex.hull.convex_hull import ConvexHull
-from impinge.convex.hull.directions import cross_directions, directions, normals
-
-NONE = -1
-"""The face at an edge of a segment."""
+from impinge.convex.hull.directions import exact_cross_direction, exact_normal, rounded_direction
+from impinge.convex.hull.feature_neighbours import neighbours_of
+from impinge.convex.hull.feature_planes import feature_planes, frame_and_normals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,120 +107,43 @@ def feature_graph(hull: ConvexHull) -> FeatureGraph:
 
 
 def _make(hull: ConvexHull) -> FeatureGraph:
-    centre, exponent, local = _local_frame(hull)
-    topology = _topology(hull)
-    centroid = local.mean(axis=0)
-    frame = {"centre": centre, "local": local, "centroid": centroid}
-    planes = _planes(hull, local, centroid, topology["edge_faces"])
-    arrays: dict[str, Any] = {name: read_only(array) for name, array in {**frame, **topology, **planes}.items()}
-    return FeatureGraph(exponent=exponent, **arrays)
-
-
-def _local_frame(hull: ConvexHull) -> tuple[Floats, int, Floats]:
-    low, high = hull.bounds
-    centre = 0.5 * low + 0.5 * high
-    away = hull.vertices - centre
-    exponent = int(np.frexp(np.abs(away).max())[1])
-    return centre, exponent, np.ldexp(away, -exponent)
-
-
-def _topology(hull: ConvexHull) -> dict[str, Ints]:
-    """All neighbours, by sorting directed edges: number i runs from tails[i] to heads[i] along its face."""
-    count = np.diff(hull.starts)
-    tails = hull.corners
-    face_of = np.repeat(np.arange(len(count), dtype=np.int32), count)
-    following = np.arange(1, len(tails) + 1, dtype=np.int32)
-    following[hull.starts[1:] - 1] = hull.starts[:-1]
-    heads = tails[following]
-    face_edges = _find_pairs(hull.edges, tails, heads, len(hull.vertices))
-    forward = tails < heads
-    edge_faces = np.full((len(hull.edges), 2), NONE, dtype=np.int32)
-    edge_faces[face_edges[forward], 0] = face_of[forward]
-    edge_faces[face_edges[~forward], 1] = face_of[~forward]
-    neighbours = np.where(forward, edge_faces[face_edges, 1], edge_faces[face_edges, 0])
-    return {
-        "edge_vertices": hull.edges,
-        "edge_faces": edge_faces,
-        "face_starts": hull.starts,
-        "face_vertices": hull.corners,
-        "face_edges": face_edges,
-        "face_neighbours": neighbours,
-        **_around_vertices(hull, face_edges, following, face_of),
-    }
-
-
-def _find_pairs(edges: Ints, tails: Ints, heads: Ints, vertex_count: int) -> Ints:
-    """The edge between two vertices; edges are sorted."""
-    keys = edges[:, 0].astype(np.int64) * vertex_count + edges[:, 1]
-    wanted = np.minimum(tails, heads).astype(np.int64) * vertex_count + np.maximum(tails, heads)
-    return np.searchsorted(keys, wanted).astype(np.int32)
-
-
-def _around_vertices(hull: ConvexHull, face_edges: Ints, following: Ints, face_of: Ints) -> dict[str, Ints]:
-    """Edges and faces around each vertex.
-
-    In a face that runs x, u, w the edge u-w is followed by u-x, counterclockwise around u, with the face between them:
-    from the directed edge u-w the next one is the twin of x-u.
-    """
-    starts, ends = hull.neighbours
-    if hull.dimension < 2:
-        nothing = np.full(len(ends), NONE, dtype=np.int32)
-        return {
-            "vertex_starts": starts,
-            "vertex_edges": np.zeros(len(ends), dtype=np.int32),
-            "vertex_ends": ends,
-            "vertex_faces": nothing,
-        }
-    twin = _twins(hull.corners, face_edges)
-    before = np.empty_like(following)
-    before[following] = np.arange(len(following), dtype=np.int32)
-    turn = twin[before]
-    leaving = np.full(len(hull.vertices), -1, dtype=np.int32)
-    leaving[hull.corners[::-1]] = np.arange(len(turn), dtype=np.int32)[::-1]
-    order = np.empty(len(turn), dtype=np.int32)
-    here, active, step = leaving.copy(), np.arange(len(leaving)), 0
-    while len(active):  # all vertices turn at once, as many steps as the largest has edges
-        order[starts[active] + step] = here[active]
-        here[active] = turn[here[active]]
-        active = active[here[active] != leaving[active]]
-        step += 1
-    return {
-        "vertex_starts": starts,
-        "vertex_edges": face_edges[order],
-        "vertex_ends": hull.corners[following[order]],
-        "vertex_faces": face_of[order],
-    }
-
-
-def _twins(tails: Ints, face_edges: Ints) -> Ints:
-    """The directed edge that runs the other way, for each."""
-    pairs = np.argsort(face_edges, kind="stable").reshape(-1, 2)
-    twin = np.empty(len(tails), dtype=np.int32)
-    twin[pairs[:, 0]], twin[pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
-    return twin
-
-
-def _planes(hull: ConvexHull, local: Floats, centroid: Floats, edge_faces: Ints) -> dict[str, Floats]:
-    tail, head = local[hull.edges[:, 0]], local[hull.edges[:, 1]]
-    along = directions(hull.vertices[hull.edges[:, 1]] - hull.vertices[hull.edges[:, 0]])
-    outward = normals(hull)
-    some_corner = local[hull.corners[hull.starts[:-1]]]
-    end_planes = np.stack([through(along, tail), through(-along, head)], axis=1)
-    side_planes = np.zeros((len(along), 2, 4))
-    inside_planes = np.zeros((len(along), 4))
-    if hull.dimension >= 2:
-        side_planes[:, 0] = through(directions(np.cross(outward[edge_faces[:, 0]], along)), tail)
-        side_planes[:, 1] = through(directions(np.cross(outward[edge_faces[:, 1]], -along)), tail)
-    if hull.dimension == 3:
-        # The direction of the edge instead of its head: a short edge would make the product cancel.
-        inside_planes = through(cross_directions(tail - centroid, along), centroid)
-    return {
+    neighbours = neighbours_of(hull)
+    faces = hull.corners, hull.starts
+    centre, exponent, local, centroid, normals, certain = frame_and_normals(hull.vertices, *faces)
+    for f in np.flatnonzero(~certain).tolist():
+        normals[f] = rounded_direction(exact_normal(*hull.vertices[_spread(hull, f)]))
+    along, face_planes, end_planes, side_planes, inside_planes, certain = feature_planes(
+        hull.vertices, local, centroid, hull.edges, *faces, neighbours.edge_faces, normals
+    )
+    for e in np.flatnonzero(~certain).tolist():
+        unit = exact_cross_direction(local[hull.edges[e, 0]] - centroid, along[e])
+        inside_planes[e] = through(unit[None], centroid)
+    planes = {
         "edge_directions": along,
-        "face_planes": through(outward, some_corner),
+        "face_planes": face_planes,
         "edge_end_planes": end_planes,
         "edge_side_planes": side_planes,
         "edge_inside_planes": inside_planes,
     }
+    columns = neighbours._asdict()
+    del columns["ascending_ends"]
+    frame = {"centre": centre, "local": local, "centroid": centroid}
+    arrays: dict[str, Any] = {name: read_only(array) for name, array in {**frame, **planes}.items()}
+    return FeatureGraph(
+        exponent=int(exponent),
+        edge_vertices=hull.edges,
+        face_starts=hull.starts,
+        face_vertices=hull.corners,
+        **arrays,
+        **columns,
+    )
+
+
+def _spread(hull: ConvexHull, face: int) -> Ints:
+    """The corners from which ``frame_and_normals`` takes the normal of a face."""
+    start, count = hull.starts[face], hull.starts[face + 1] - hull.starts[face]
+    corners: Ints = hull.corners[start + np.arange(3) * count // 3]
+    return corners
 
 
 def through(normal: Floats, point: Floats) -> Floats:

@@ -6,41 +6,68 @@ from __future__ import annotations
 import numpy as np
 
 from impinge.kernels.jit import inner, kernel
+from impinge.kernels.record import Record, bool_, int64
+
+
+class Walk(Record):
+    """Segments, what is known of their nodes, and the chains so far."""
+
+    nodes = int64[:, 2]
+    """Of each segment."""
+    degree = int64[:]
+    """How many segments meet at a node;"""
+    sums = int64[:]
+    """the sum of their numbers: with two of them, less one it is the other."""
+    seen = bool_[:]
+    """Segments that are in a chain."""
+    order = int64[:]
+    """The segments in the order of the walk,"""
+    entered = int64[:]
+    """and the node where each of them is entered;"""
+    count = int64
+    """so many of them."""
+    starts = int64[:]
+    """Where each chain starts in ``order``, and the end;"""
+    ends = int64[:]
+    """the node where it ends."""
+
+
+walk_at = Walk.at
 
 
 @inner
-def _follow(nodes, degree, sums, node, current, seen, order, entered, count):
+def _follow(walk, node, current):
     """Walk on from ``node`` along the segment ``current`` to the next branch, free end or known segment."""
-    while not seen[current]:
-        seen[current] = True
-        order[count] = current
-        entered[count] = node
-        count += 1
-        node = nodes[current, 0] + nodes[current, 1] - node
-        if degree[node] != 2:
+    while not walk.seen[current]:
+        walk.seen[current] = True
+        walk.order[walk.count] = current
+        walk.entered[walk.count] = node
+        walk.count += 1
+        node = walk.nodes[current, 0] + walk.nodes[current, 1] - node
+        if walk.degree[node] != 2:
             break
-        current = sums[node] - current
-    return node, count
+        current = walk.sums[node] - current
+    return node
 
 
 @kernel
-def _walk(nodes, degree, sums, seen, order, entered, starts, ends):
-    """Fill the four arrays that chains_of returns; the result is the number of chains."""
+def walk_chains(walk):
+    """Walk along all segments; return the number of chains."""
+    walk = walk_at(walk)
     chains = 0
-    count = 0
     for cycles in range(2):  # all paths first, from their ends: what is left is cycles
-        for segment in range(len(nodes)):
-            if seen[segment]:
+        for segment in range(walk.n_nodes):
+            if walk.seen[segment]:
                 continue
-            node = nodes[segment, 0]
-            if cycles == 0 and degree[node] == 2:
-                node = nodes[segment, 1]
-                if degree[node] == 2:
+            node = walk.nodes[segment, 0]
+            if cycles == 0 and walk.degree[node] == 2:
+                node = walk.nodes[segment, 1]
+                if walk.degree[node] == 2:
                     continue
-            starts[chains] = count
-            ends[chains], count = _follow(nodes, degree, sums, node, segment, seen, order, entered, count)
+            walk.starts[chains] = walk.count
+            walk.ends[chains] = _follow(walk, node, segment)
             chains += 1
-    starts[chains] = count
+    walk.starts[chains] = walk.count
     return chains
 
 
@@ -50,15 +77,18 @@ def chains_of(nodes, node_count):
     Returns the places (c + 1,) where the chains start, the segments in order (s,), the node where each of them is
     entered (s,), and the node where each chain ends (c,), which is the first one for a cycle.
     """
-    numbers = np.arange(len(nodes))
-    degree = np.bincount(nodes.ravel(), minlength=node_count)
-    # The sum of the two segments at a node, less one of them, is the other.
+    count = len(nodes)
     sums = np.zeros(node_count, dtype=np.int64)
-    np.add.at(sums, nodes.ravel(), np.repeat(numbers, 2))
-    seen = np.zeros(len(nodes), dtype=np.bool_)
-    order = np.empty(len(nodes), dtype=np.int64)
-    entered = np.empty(len(nodes), dtype=np.int64)
-    starts = np.empty(len(nodes) + 1, dtype=np.int64)
-    ends = np.empty(len(nodes), dtype=np.int64)
-    chains = _walk(nodes, degree, sums, seen, order, entered, starts, ends)
-    return starts[: chains + 1], order, entered, ends[:chains]
+    np.add.at(sums, nodes.ravel(), np.repeat(np.arange(count), 2))
+    walk = Walk(
+        nodes=np.ascontiguousarray(nodes),
+        degree=np.bincount(nodes.ravel(), minlength=node_count),
+        sums=sums,
+        seen=np.zeros(count, dtype=np.bool_),
+        order=np.empty(count, dtype=np.int64),
+        entered=np.empty(count, dtype=np.int64),
+        starts=np.empty(count + 1, dtype=np.int64),
+        ends=np.empty(count, dtype=np.int64),
+    )
+    chains = walk_chains(walk.address)
+    return walk.starts[: chains + 1], walk.order, walk.entered, walk.ends[:chains]

@@ -13,11 +13,13 @@ then added as 8 * (1 + edge).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from impinge.geometry.contacts.construction import farthest_two
 from impinge.geometry.exact.predicates import orient2d_value, orient3d, orient3d_error
-from impinge.geometry.posing import posed_point
+from impinge.geometry.surface import posed_face, surface_at
 from impinge.geometry.triangles.crossing import (
     SMALLEST_SAFE_EXTENT,
     between,
@@ -44,6 +46,7 @@ from impinge.geometry.triangles.intersection import (
     segments_meet,
 )
 from impinge.kernels.jit import POINTER, array_at, cold, inner, kernel, pointer_to
+from impinge.kernels.record import Record, float64, int8, int32, int64
 
 NOWHERE = -1
 EDGE = 3
@@ -246,98 +249,124 @@ def _flat_corners(pair_pointer, features_pointer, points_pointer):
     return count
 
 
+class _Corners(NamedTuple):
+    """Corners of an intersection."""
+
+    features: Any
+    """(n, 2)"""
+    points: Any
+    """(n, 3) multiplied by the factor."""
+    count: Any
+    factor: Any
+
+
 @inner
 def _on_edge(feature, i):
     return feature == EDGE + i or feature == i or feature == (i + 1) % 3
 
 
 @inner
-def _write_piece(n, owner, features, points, corner_features, corner_points, contact, i, j, factor):
-    owner[n] = contact
+def _write_piece(pieces, contact, corners, i, j):
+    """Add the piece between two corners."""
+    n = pieces.count
+    pieces.owner[n] = contact
     for k in range(2):
-        features[n, 0, k] = int(corner_features[i, k])
-        features[n, 1, k] = int(corner_features[j, k])
+        pieces.features[n, 0, k] = int(corners.features[i, k])
+        pieces.features[n, 1, k] = int(corners.features[j, k])
     for k in range(3):
-        points[n, 0, k] = corner_points[i, k] / factor
-        points[n, 1, k] = corner_points[j, k] / factor
-    return n + 1
+        pieces.points[n, 0, k] = corners.points[i, k] / corners.factor
+        pieces.points[n, 1, k] = corners.points[j, k] / corners.factor
+    pieces.count = n + 1
 
 
 @inner
-def _write_sides(n, owner, features, points, corner_features, corner_points, contact, count, factor):
+def _write_sides(pieces, contact, corners):
     """The sides of a coplanar overlap: each lies on an edge of a or b, between the two corners on it."""
-    start = n
+    start = pieces.count
     for side in range(6):
         body = side // 3
         first = -1
         second = -1
-        for i in range(count):
-            if _on_edge(corner_features[i, body], side % 3):
+        for i in range(corners.count):
+            if _on_edge(corners.features[i, body], side % 3):
                 if first < 0:
                     first = i
                 else:
                     second = i
         if second >= 0:
             known = False  # where an edge of a lies on an edge of b
-            for m in range(start, n):
+            for m in range(start, pieces.count):
                 same = True
                 for k in range(2):
-                    same = same and features[m, 0, k] == corner_features[first, k]
-                    same = same and features[m, 1, k] == corner_features[second, k]
+                    same = same and pieces.features[m, 0, k] == corners.features[first, k]
+                    same = same and pieces.features[m, 1, k] == corners.features[second, k]
                 known = known or same
             if not known:
-                n = _write_piece(
-                    n, owner, features, points, corner_features, corner_points, contact, first, second, factor
-                )
-    return n
+                _write_piece(pieces, contact, corners, first, second)
 
 
 # ---------------------------------------------------------------------------- batches
 
 
-@inner
-def _posed_triangle(pose, vertices, faces, face):
-    """The corners of a face in world coordinates."""
-    i, j, k = faces[face, 0], faces[face, 1], faces[face, 2]
-    return (
-        posed_point(pose, vertices[i, 0], vertices[i, 1], vertices[i, 2]),
-        posed_point(pose, vertices[j, 0], vertices[j, 1], vertices[j, 2]),
-        posed_point(pose, vertices[k, 0], vertices[k, 1], vertices[k, 2]),
-    )
+class ContactPieces(Record):
+    """Contacts of two surfaces, and their pieces: chords, single points (both ends alike), sides of coplanar overlaps.
+
+    There must be room for one piece a contact, and for MOST_SIDES where this is COPLANAR.
+    """
+
+    # --- the contacts, as in results.Contacts, and the poses in which they were found
+
+    poses_a = float64[:, 4, 4]
+    poses_b = float64[:, 4, 4]
+    pose = int64[:]
+    face_a = int32[:]
+    face_b = int32[:]
+    kind = int8[:]
+    segments = float64[:, 2, 3]
+
+    # --- the pieces
+
+    count = int64
+    """How many were found."""
+    owner = int64[:]
+    """The contact of each."""
+    features = int8[:, 2, 2]
+    """Those of a and b at its two ends."""
+    points = float64[:, 2, 3]
+    """The ends."""
+
+
+pieces_at = ContactPieces.at
 
 
 @kernel
-def contact_pieces(
-    vertices_a, faces_a, poses_a, vertices_b, faces_b, poses_b,
-    pose, face_a, face_b, kind, segments, owner, features, points,
-):  # fmt: skip
-    """Write the pieces of all contacts: chords, single points (both ends alike), sides of coplanar overlaps.
-
-    owner (n,) is the contact of a piece, features (n, 2, 2) those of a and b at its two ends, points (n, 2, 3)
-    the ends.  Returns the number of pieces, or -1 - i if contact i is not one of these triangles.
-    """
-    n = 0
+def contact_pieces(surface_a, surface_b, pieces):
+    """Write the pieces of all contacts; return their number, or -1 - i if contact i is not one of these triangles."""
+    surface_a, surface_b, pieces = surface_at(surface_a), surface_at(surface_b), pieces_at(pieces)
     corner_features = np.empty((_MOST_CORNERS, 2))
     corner_points = np.empty((_MOST_CORNERS, 3))
-    for contact in range(len(pose)):
-        a = _posed_triangle(poses_a[pose[contact]], vertices_a, faces_a, face_a[contact])
-        b = _posed_triangle(poses_b[pose[contact]], vertices_b, faces_b, face_b[contact])
-        if contact_kind(a, b) != kind[contact]:
+    pieces.count = 0
+    for contact in range(pieces.n_pose):
+        pose, kind = pieces.pose[contact], pieces.kind[contact]
+        a = posed_face(surface_a, pieces.face_a[contact], pieces.poses_a[pose])
+        b = posed_face(surface_b, pieces.face_b[contact], pieces.poses_b[pose])
+        if contact_kind(a, b) != kind:
             return -1 - contact
         error = orient3d_error(joint_extent(a, b, 0), joint_extent(a, b, 1), joint_extent(a, b, 2))
         heights_b = heights(a, b, error)
         heights_a = heights(b, a, error)
         if not (on_plane(heights_a) or on_plane(heights_b)):
             lower_a, lower_b, upper_a, upper_b, single = _chord_features(a, b, heights_a, heights_b, error)
-            owner[n] = contact
-            features[n, 0, 0] = lower_a
-            features[n, 0, 1] = lower_b
-            features[n, 1, 0] = lower_a if single else upper_a
-            features[n, 1, 1] = lower_b if single else upper_b
+            n = pieces.count
+            pieces.owner[n] = contact
+            pieces.features[n, 0, 0] = lower_a
+            pieces.features[n, 0, 1] = lower_b
+            pieces.features[n, 1, 0] = lower_a if single else upper_a
+            pieces.features[n, 1, 1] = lower_b if single else upper_b
             for i in range(2):
                 for k in range(3):
-                    points[n, i, k] = segments[contact, i, k]
-            n += 1
+                    pieces.points[n, i, k] = pieces.segments[contact, i, k]
+            pieces.count = n + 1
             continue
         factor = 1.0
         extent = extent_of_pair(a, b)
@@ -346,9 +375,10 @@ def contact_pieces(
             a = scaled_triangle(a, factor)
             b = scaled_triangle(b, factor)
         count = _flat_corners(pointer_to(pair_array(a, b)), pointer_to(corner_features), pointer_to(corner_points))
-        if kind[contact] == COPLANAR:
-            n = _write_sides(n, owner, features, points, corner_features, corner_points, contact, count, factor)
+        corners = _Corners(corner_features, corner_points, count, factor)
+        if kind == COPLANAR:
+            _write_sides(pieces, contact, corners)
         else:
             first, second = farthest_two(corner_points, count)
-            n = _write_piece(n, owner, features, points, corner_features, corner_points, contact, first, second, factor)
-    return n
+            _write_piece(pieces, contact, corners, first, second)
+    return pieces.count

@@ -102,15 +102,26 @@ def orient3d_filtered(a, b, c, d, error):
 
 
 @inner
-def orient3d(a, b, c, d):
-    """1, 0 or -1: on which side of the plane abc the point d lies."""
+def _orient3d_error_of(a, b, c, d):
     u = subtract(b, a)
     v = subtract(c, a)
     w = subtract(d, a)
     dx = max(abs(u[0]), abs(v[0]), abs(w[0]))
     dy = max(abs(u[1]), abs(v[1]), abs(w[1]))
     dz = max(abs(u[2]), abs(v[2]), abs(w[2]))
-    return orient3d_filtered(a, b, c, d, orient3d_error(dx, dy, dz))
+    return orient3d_error(dx, dy, dz)
+
+
+@inner
+def orient3d(a, b, c, d):
+    """1, 0 or -1: on which side of the plane abc the point d lies."""
+    return orient3d_filtered(a, b, c, d, _orient3d_error_of(a, b, c, d))
+
+
+@inner
+def orient3d_is_certain(a, b, c, d):
+    """Whether floats show that the point d is not in the plane abc."""
+    return abs(orient3d_float(a, b, c, d)) > _orient3d_error_of(a, b, c, d)
 
 
 @cold("float64(" + ", ".join(["float64"] * 6) + ")")

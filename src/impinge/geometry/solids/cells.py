@@ -212,8 +212,8 @@ def _samples_along_line(edge_across, samples, count):
 
 
 @inner
-def _contact_point(pair, i, j, x):
-    """Write the coordinates of a contact point; return a bound of their rounding."""
+def _write_point(pair, i, j, point):
+    """Write the coordinates of a contact point x, and a bound of their rounding."""
     p = pair[i // 3][i % 3]
     rounding = 0.0
     if i != j:
@@ -221,8 +221,8 @@ def _contact_point(pair, i, j, x):
         # The ratio in which x divides the edge is rounded, and then its coordinates, which may be far from the origin.
         rounding = ROUNDING * extent_of_pair(pair[0], pair[1]) + 2.0**-50 * largest_coordinate(pair[0], pair[1])
     for k in range(3):
-        x[k] = p[k]
-    return rounding
+        point[k] = p[k]
+    point[3] = rounding
 
 
 @inner
@@ -249,7 +249,7 @@ def cells_around_contact(a, b, surface_a, surface_b, seen_a, seen_b, cells):
     corners = pair_array(a, b).reshape(6, 3)
     points = np.empty((_MOST_POINTS, 2), dtype=np.int64)
     samples = np.empty((_MOST_SAMPLES, 3, 2), dtype=np.int64)
-    x = np.empty(3)
+    point = np.empty(4)
     sides = (_sides(a, b), _sides(b, a))
     point_count = _contact_points(pair, sides, points)
     edge_across = _edge_across(pair, sides) if point_count > 1 else -1
@@ -264,11 +264,12 @@ def cells_around_contact(a, b, surface_a, surface_b, seen_a, seen_b, cells):
         if edge_across >= 0:
             count = _samples_along_line(edge_across, samples, count)
         if count > 0:
-            rounding = _contact_point(pair, i, j, x)
+            _write_point(pair, i, j, point)
+            x, rounding = point[:3], point[3]
             near_a = triangles_on_ray(surface_a, x, rounding)
             near_b = triangles_on_ray(surface_b, x, rounding)
-            in_a = samples_inside(corners, i, j, x, rounding, samples[:count], near_a)
-            in_b = samples_inside(corners, i, j, x, rounding, samples[:count], near_b)
+            in_a = samples_inside(corners, i, j, point, samples[:count], near_a)
+            in_b = samples_inside(corners, i, j, point, samples[:count], near_b)
             cells |= _cells_of_samples(in_a, in_b, count)
         if cells == EVERYTHING:
             break

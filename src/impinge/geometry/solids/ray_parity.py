@@ -17,6 +17,8 @@ the next one of its triangle, the others have names.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from impinge.geometry.exact import big_integers
@@ -265,12 +267,24 @@ def _bit_of(s, which):
     return 1 << (1 - s if which == 3 else 1 + s)
 
 
-@inner
-def _survey(x, rounding, corners, i, j, triangles, near, signs):
-    """Cast a ray from x; return the parity of sure crossings and the number of triangles that need y itself.
+class _Survey(NamedTuple):
+    """What is known from a ray cast from x."""
 
-    Those are written to ``near``, with the signs of their four functions at x, of which some are zero.
-    """
+    inside: Any
+    """The parity of sure crossings."""
+    near: Any
+    """(n,) the triangles that need y itself,"""
+    signs: Any
+    """(n, 4) the signs of their four functions at x, of which some are zero,"""
+    slopes: Any
+    """(n, 4, _DIRECTIONS) and the slopes of these along all directions, as far as they were asked for."""
+
+
+@inner
+def _survey(x, rounding, corners, i, j, triangles):
+    """Cast a ray from x."""
+    near = np.empty(len(triangles), dtype=np.int64)
+    signs = np.empty((len(triangles), 4), dtype=np.int64)
     inside = False
     count = 0
     for n in range(len(triangles)):
@@ -296,35 +310,34 @@ def _survey(x, rounding, corners, i, j, triangles, near, signs):
             count += 1
         else:
             inside = not inside
-    return inside, count
+    slopes = np.full((count, 4, _DIRECTIONS), _UNKNOWN, dtype=np.int8)
+    return _Survey(inside, near[:count], signs[:count], slopes)
 
 
 @inlined
-def _sign_beside(corners, triangles, n, which, samples, k, slopes, row):
-    """The sign of a function at y, given that it vanishes at x: that of the first slope that is not zero.
-
-    A row of ``slopes`` remembers the slopes of the functions of a triangle along all directions.
-    """
+def _sign_beside(corners, triangles, survey, row, which, sample):
+    """The sign of a function at y, given that it vanishes at x: that of the first slope that is not zero."""
     for order in range(3):
-        direction = samples[k, order, 0]
-        s = np.int64(slopes[row, which, direction])
+        direction = sample[order, 0]
+        s = np.int64(survey.slopes[row, which, direction])
         if s == _UNKNOWN:
-            s = _slope(corners, triangles, n, which, direction)
-            slopes[row, which, direction] = s
+            s = _slope(corners, triangles, survey.near[row], which, direction)
+            survey.slopes[row, which, direction] = s
         if s != 0:
-            return s * samples[k, order, 1]
+            return s * sample[order, 1]
     return 0
 
 
 @inlined
-def _sample_inside(inside, corners, samples, k, triangles, near, signs, slopes, count):
-    """Whether the k-th y lies inside, given the survey from x."""
-    for row in range(count):
+def _sample_inside(corners, triangles, survey, sample):
+    """Whether y lies inside, given the survey from x; ``sample`` has the numbers and signs of d1 to d3."""
+    inside = survey.inside
+    for row in range(len(survey.near)):
         seen = 0
         for which in range(4):
-            s = signs[row, which]
+            s = survey.signs[row, which]
             if s == 0:
-                s = _sign_beside(corners, triangles, near[row], which, samples, k, slopes, row)
+                s = _sign_beside(corners, triangles, survey, row, which, sample)
             seen |= _bit_of(s, which)
             if seen & _MISSED == _MISSED:
                 break
@@ -333,32 +346,30 @@ def _sample_inside(inside, corners, samples, k, triangles, near, signs, slopes, 
     return inside
 
 
-@cold(f"int64({POINTER}, int64, int64, {POINTER}, float64, CPointer(int64), int64, {POINTER}, int64)")
-def _samples_inside(corners, i, j, x, rounding, samples, sample_count, triangles, triangle_count):
+@cold(f"int64({POINTER}, int64, int64, {POINTER}, CPointer(int64), int64, {POINTER}, int64)")
+def _samples_inside(corners, i, j, point, samples, sample_count, triangles, triangle_count):
     """Which of the points y beside x lie inside a closed surface, as bits.
 
     It is long, and several kernels ask for it: compiled on its own it is compiled once.
     """
     corners = array_at(corners, (6, 3))
-    x = array_at(x, (3,))
+    point = array_at(point, (4,))
     samples = array_at(samples, (sample_count, 3, 2))
     triangles = array_at(triangles, (triangle_count, 3, 3))
-    near = np.empty(triangle_count, dtype=np.int64)
-    signs = np.empty((triangle_count, 4), dtype=np.int64)
-    inside, count = _survey((x[0], x[1], x[2]), rounding, corners, i, j, triangles, near, signs)
-    slopes = np.full((count, 4, _DIRECTIONS), _UNKNOWN, dtype=np.int8)
+    survey = _survey((point[0], point[1], point[2]), point[3], corners, i, j, triangles)
     bits = 0
     for k in range(sample_count):
-        if _sample_inside(inside, corners, samples, k, triangles, near, signs, slopes, count):
+        if _sample_inside(corners, triangles, survey, samples[k]):
             bits |= 1 << k
     return bits
 
 
 @inner
-def samples_inside(corners, i, j, x, rounding, samples, triangles):
+def samples_inside(corners, i, j, point, samples, triangles):
     """Which of up to 62 points beside x lie inside a closed surface, as bits; exact.
 
-    The array x is within ``rounding`` of the exact point; ``samples`` (k, 3, 2) has the numbers and signs of d1 to d3.
+    ``point`` holds coordinates near x, and by how much they may be off; ``samples`` (k, 3, 2) the numbers and signs of
+    d1 to d3.
     Of the triangles, (n, 3, 3), those that the ray from x misses may be left out.
     """
     if len(triangles) == 0:
@@ -367,8 +378,7 @@ def samples_inside(corners, i, j, x, rounding, samples, triangles):
         pointer_to(corners),
         i,
         j,
-        pointer_to(x),
-        rounding,
+        pointer_to(point),
         pointer_to(samples),
         len(samples),
         pointer_to(triangles),
@@ -380,9 +390,11 @@ def samples_inside(corners, i, j, x, rounding, samples, triangles):
 def vertex_inside(vertex, triangles):
     """Whether a point that is not on a closed surface lies inside it; exact."""
     corners = np.zeros((6, 3))
+    point = np.zeros(4)
     samples = np.empty((1, 3, 2), dtype=np.int64)
     for k in range(3):
         corners[0, k] = vertex[k]
+        point[k] = vertex[k]
         samples[0, k, 0] = _AXES + k
         samples[0, k, 1] = 1
-    return samples_inside(corners, 0, 0, corners[0], 0.0, samples, triangles) != 0
+    return samples_inside(corners, 0, 0, point, samples, triangles) != 0

@@ -21,7 +21,7 @@ from impinge.geometry.exact.double_double import accurate_cross
 from impinge.geometry.exact.predicates import cross, dot, subtract
 from impinge.geometry.triangles.crossing import extent_of_pair, largest_coordinate, power_of_two_over, scaled_triangle
 from impinge.geometry.triangles.intersection import DISJOINT, contact_kind, load_triangle
-from impinge.kernels.jit import inner, kernel
+from impinge.kernels.jit import inlined, inner, kernel
 
 # sin**2 of the angle below which a cross product is evaluated by Kahan's method.  Above it, the
 # rounding of a plain cross product turns the normal by less than 32 u.
@@ -51,7 +51,7 @@ _SMALL = 2.0**-100
 _LARGE = 2.0**100
 
 
-@inner
+@inlined
 def careful_cross(a, b):
     """The cross product, accurate in direction also for nearly parallel vectors, and its square."""
     n = cross(a, b)
@@ -62,12 +62,12 @@ def careful_cross(a, b):
     return n, nn
 
 
-@inner
+@inlined
 def _along(p, d, t):
     return (p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2])
 
 
-@inner
+@inlined
 def _point_segment(p, a, b):
     """Squared distance of p to the segment ab, and the nearest point of the segment."""
     e = subtract(b, a)
@@ -90,7 +90,7 @@ def _point_segment(p, a, b):
     return dot(rest, rest), _along(a, e, t)
 
 
-@inner
+@inlined
 def _in_box(foot, p, t):
     """Whether the foot of a perpendicular from p is in the bounding box of the triangle, but for rounding."""
     for k in range(3):
@@ -103,7 +103,7 @@ def _in_box(foot, p, t):
     return True
 
 
-@inner
+@inlined
 def _over_face(p, t, n):
     """Whether p projects into the triangle with normal n."""
     for i in range(3):
@@ -113,7 +113,7 @@ def _over_face(p, t, n):
     return True
 
 
-@inner
+@inlined
 def _over_face_distance(p, t, n, nn):
     """Squared distance of p to the face of a triangle with normal n, and its foot; infinity unless that is inside."""
     if not _over_face(p, t, n):
@@ -134,7 +134,7 @@ def _over_face_distance(p, t, n, nn):
     return np.inf, p
 
 
-@inner
+@inlined
 def _nearest_over_face(t, n, nn, other):
     """The vertex of another triangle nearest over the face of t: squared distance, which one, foot, whether final.
 
@@ -167,7 +167,7 @@ def _nearest_over_face(t, n, nn, other):
     return best, best_k, best_foot, False
 
 
-@inner
+@inlined
 def _inner_edge_edge(p, u, q, v, best):
     """Squared distance of the edges p + s u and q + t v and (s, t), where it is below ``best`` and inside both.
 
@@ -197,22 +197,22 @@ def _inner_edge_edge(p, u, q, v, best):
     return square, s, t
 
 
-@inner
+@inlined
 def _clamped(t):
     return min(max(t, 0.0), 1.0)
 
 
-@inner
+@inlined
 def _inverse(x):
     return 1.0 / x if x > 0.0 else 0.0
 
 
-@inner
+@inlined
 def _edge(t, i):
     return subtract(t[(i + 1) % 3], t[i])
 
 
-@inner
+@inlined
 def _edge_features(a, b):
     """The nearest vertex and edge, and as bits 3 i + j the pairs of edges that may be nearest inside both.
 
@@ -258,7 +258,7 @@ def _edge_features(a, b):
     return feature, crossings
 
 
-@inner
+@inlined
 def _separated_distance(a, b):
     """Squared distance of two disjoint triangles and the points that have it."""
     best = np.inf

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from impinge.incremental.hierarchy.cell_cuts import CellCuts
 from impinge.incremental.hierarchy.median_octree import median_cuts
 from impinge.incremental.hierarchy.octree import octree_cuts
 from impinge.incremental.hierarchy.options import Hierarchy
+from impinge.incremental.hierarchy.posed_hierarchy import PosedHierarchy, unposed
 from impinge.incremental.hierarchy.reach import DIRECTIONS, OUTWARD, PIECES_OUTWARD, reach_of_nodes
 from impinge.incremental.hierarchy.trimming import MOST_CORNERS, TRIMMED, trim
 from impinge.mesh.mesh import Mesh
@@ -47,8 +49,10 @@ class BoxHierarchy:
     """(m + 1,) entry i has the points ``pieces[piece_starts[i]:piece_starts[i + 1]]``; none: it is the whole face."""
     pieces: Floats
     """(p, 3) corners of trimmed faces."""
-    spheres: Floats
-    """(n, 4) middle and radius of a sphere around each node."""
+    middles: Floats
+    """(n, 3) the middle of a sphere around each node,"""
+    radii: Floats
+    """(n,) and its radius."""
     spans: Floats
     """(n, 27) how far each node reaches in pre-computed directions (see reach), if they are asked for."""
     face_count: int
@@ -58,8 +62,26 @@ class BoxHierarchy:
     margin: float
     """Boxes are moved outward by this times the size of coordinates."""
 
+    @property
+    def nodes(self) -> int:
+        return len(self.first)
+
+    @property
+    def entries(self) -> int:
+        return len(self.faces)
+
+    @cached_property
+    def widest(self) -> int:
+        """The largest number of children."""
+        return int(self.count.max())
+
+    @cached_property
+    def record(self) -> PosedHierarchy:
+        """What kernels read; ``posed_hierarchy`` makes copies of it that they also write."""
+        return unposed(self)
+
     def __repr__(self) -> str:
-        return f"BoxHierarchy({len(self.first)} boxes, {len(self.faces)} entries, {self.face_count} faces)"
+        return f"BoxHierarchy({self.nodes} boxes, {self.entries} entries, {self.face_count} faces)"
 
 
 class _Cell(NamedTuple):
@@ -195,7 +217,8 @@ class _Builder:
             triangles=read_only(triangles),
             piece_starts=read_only(piece_starts),
             pieces=read_only(pieces),
-            spheres=read_only(reach.spheres),
+            middles=read_only(reach.middles),
+            radii=read_only(reach.radii),
             spans=read_only(spans),
             face_count=len(self.corners),
             radius=self.radius,

@@ -15,226 +15,226 @@ boxes for every orientation would be several times as large.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from impinge.arrays import Floats
-from impinge.convex.distance.support import pose_of
 from impinge.geometry.pose import as_pose
 from impinge.geometry.posing import posed_along
-from impinge.incremental.hierarchy.hierarchy_handle import HierarchyHandle, box_body
+from impinge.incremental.hierarchy.box_hierarchy import BoxHierarchy
 from impinge.incremental.hierarchy.options import UPDATES
+from impinge.incremental.hierarchy.posed_hierarchy import HIGH, LOW, PosedHierarchy, posed_hierarchy
+from impinge.incremental.hierarchy.reach import NOWHERE, OPPOSITE, STEPS
 from impinge.kernels.jit import inlined, inner, kernel
-from impinge.kernels.memory import address_of, table
 
 _EXACT, _ROTATING, _ = range(len(UPDATES))
 
 _UNDERFLOW = 2.0**-1000
 """More than what products that underflow can lose."""
 
-box_rows = table(np.float64, 6)
-"""Low corner, then high corner."""
-posed_triangles = table(np.float64, 3, 3)
-stamps = table(np.int64)
-pose_table = table(np.float64, 4, 4)
+_X, _Y, _Z, _SHIFT = range(4)
+"""Columns of a pose."""
 
+_step_x, _step_y, _step_z = STEPS
 
-class Posed(NamedTuple):
-    """A hierarchy in a pose."""
-
-    body: Any
-    boxes: Any
-    """(n + m, 6) of items whose parent was opened."""
-    triangles: Any
-    """(m, 3, 3) world coordinates of the faces."""
-    opened: Any
-    """(n,) the frame in which the children of a node were last computed."""
-    pose: Any
-    blend: Any
-    """For each axis of the world the numbers of three directions and their weights."""
-    outward: float
-    frame: int
+hierarchy_at = PosedHierarchy.at
 
 
 # ------------------------------------------------------------------------ one box
 
 
 @inner
-def _blend_of_row(x, y, z):
-    """The numbers of three pre-computed directions and the weights that make (x, y, z) of them."""
-    size_i, size_j, size_k = abs(x), abs(y), abs(z)
-    step_i, step_j, step_k = (9 if x > 0.0 else -9), (3 if y > 0.0 else -3), (1 if z > 0.0 else -1)
+def _blend(hierarchy, axis):
+    """Find the three pre-computed directions and the weights that make a row of the pose of them."""
+    row = hierarchy.pose[axis]
+    size_i, size_j, size_k = abs(row[_X]), abs(row[_Y]), abs(row[_Z])
+    step_i = _step_x if row[_X] > 0.0 else -_step_x
+    step_j = _step_y if row[_Y] > 0.0 else -_step_y
+    step_k = _step_z if row[_Z] > 0.0 else -_step_z
     if size_i < size_j:
         size_i, size_j, step_i, step_j = size_j, size_i, step_j, step_i
     if size_j < size_k:
         size_j, size_k, step_j, step_k = size_k, size_j, step_k, step_j
     if size_i < size_j:
         size_i, size_j, step_i, step_j = size_j, size_i, step_j, step_i
-    one = 13 + step_i
-    two = one + step_j
-    return one, two, two + step_k, size_i - size_j, size_j - size_k, size_k
+    hierarchy.blended[axis, 0] = NOWHERE + step_i
+    hierarchy.blended[axis, 1] = NOWHERE + step_i + step_j
+    hierarchy.blended[axis, 2] = NOWHERE + step_i + step_j + step_k
+    hierarchy.weights[axis, 0] = size_i - size_j
+    hierarchy.weights[axis, 1] = size_j - size_k
+    hierarchy.weights[axis, 2] = size_k
 
 
 @inner
-def _interpolated_box(posed, node):
-    spans = posed.body.spans
+def _interpolated_box(hierarchy, node):
+    spans, outward = hierarchy.spans, hierarchy.outward
     for k in range(3):
-        one, two, three, u, v, w = posed.blend[k]
-        shift = posed.pose[k][3]
+        blended, weights = hierarchy.blended[k], hierarchy.weights[k]
+        one, two, three = blended[0], blended[1], blended[2]
+        u, v, w = weights[0], weights[1], weights[2]
+        shift = hierarchy.pose[k, _SHIFT]
         high = u * spans[node, one] + v * spans[node, two] + w * spans[node, three]
-        low = u * spans[node, 26 - one] + v * spans[node, 26 - two] + w * spans[node, 26 - three]
-        posed.boxes[node, k] = (shift - low) - posed.outward
-        posed.boxes[node, k + 3] = (shift + high) + posed.outward
+        low = u * spans[node, OPPOSITE - one] + v * spans[node, OPPOSITE - two] + w * spans[node, OPPOSITE - three]
+        hierarchy.boxes[node, LOW, k] = (shift - low) - outward
+        hierarchy.boxes[node, HIGH, k] = (shift + high) + outward
 
 
 @inner
-def _rotating_box(posed, node):
-    spheres = posed.body.spheres
-    half = spheres[node, 3] + posed.outward
+def _rotating_box(hierarchy, node):
+    middles = hierarchy.middles
+    half = hierarchy.radii[node] + hierarchy.outward
     for k in range(3):
-        middle = posed_along(posed.pose[k], spheres[node, 0], spheres[node, 1], spheres[node, 2])
-        posed.boxes[node, k] = middle - half
-        posed.boxes[node, k + 3] = middle + half
+        middle = posed_along(hierarchy.pose[k], middles[node, 0], middles[node, 1], middles[node, 2])
+        hierarchy.boxes[node, LOW, k] = middle - half
+        hierarchy.boxes[node, HIGH, k] = middle + half
 
 
 @inner
-def _node_box(posed, node):
-    if posed.body.update == _ROTATING:
-        _rotating_box(posed, node)
+def _node_box(hierarchy, node):
+    if hierarchy.update == _ROTATING:
+        _rotating_box(hierarchy, node)
     else:
-        _interpolated_box(posed, node)
+        _interpolated_box(hierarchy, node)
 
 
 @inner
-def _piece_box(posed, entry):
-    body = posed.body
-    item = body.nodes + entry
+def _piece_box(hierarchy, entry):
+    pieces = hierarchy.pieces
+    item = hierarchy.nodes + entry
     for k in range(3):
         low, high = np.inf, -np.inf
-        for i in range(body.piece_starts[entry], body.piece_starts[entry + 1]):
-            x = posed_along(posed.pose[k], body.pieces[i, 0], body.pieces[i, 1], body.pieces[i, 2])
+        for i in range(hierarchy.piece_starts[entry], hierarchy.piece_starts[entry + 1]):
+            x = posed_along(hierarchy.pose[k], pieces[i, 0], pieces[i, 1], pieces[i, 2])
             low = min(low, x)
             high = max(high, x)
-        posed.boxes[item, k] = low - posed.outward
-        posed.boxes[item, k + 3] = high + posed.outward
-
-
-@inner
-def _pose_entry(posed, entry):
-    """World coordinates of a face, and its box."""
-    body = posed.body
-    item = body.nodes + entry
-    given, triangles = body.triangles, posed.triangles
-    for k in range(3):
-        row = posed.pose[k]
-        a = posed_along(row, given[entry, 0, 0], given[entry, 0, 1], given[entry, 0, 2])
-        b = posed_along(row, given[entry, 1, 0], given[entry, 1, 1], given[entry, 1, 2])
-        c = posed_along(row, given[entry, 2, 0], given[entry, 2, 1], given[entry, 2, 2])
-        triangles[entry, 0, k] = a
-        triangles[entry, 1, k] = b
-        triangles[entry, 2, k] = c
-        posed.boxes[item, k] = min(a, b, c)
-        posed.boxes[item, k + 3] = max(a, b, c)
-    if body.piece_starts[entry] < body.piece_starts[entry + 1]:
-        _piece_box(posed, entry)
-
-
-@inner
-def posed_face(body, pose, entry):
-    """World coordinates of the face of an entry, as a tuple of points."""
-    return _posed_corner(body, pose, entry, 0), _posed_corner(body, pose, entry, 1), _posed_corner(body, pose, entry, 2)
+        hierarchy.boxes[item, LOW, k] = low - hierarchy.outward
+        hierarchy.boxes[item, HIGH, k] = high + hierarchy.outward
 
 
 @inlined
-def _posed_corner(body, pose, entry, corner):
-    x, y, z = body.triangles[entry, corner, 0], body.triangles[entry, corner, 1], body.triangles[entry, corner, 2]
-    return posed_along(pose[0], x, y, z), posed_along(pose[1], x, y, z), posed_along(pose[2], x, y, z)
+def _posed_corner(hierarchy, entry, corner, k):
+    """A world coordinate of a corner of a face."""
+    triangles = hierarchy.triangles
+    x, y, z = triangles[entry, corner, 0], triangles[entry, corner, 1], triangles[entry, corner, 2]
+    return posed_along(hierarchy.pose[k], x, y, z)
+
+
+@inner
+def _pose_entry(hierarchy, entry):
+    """World coordinates of a face, and its box."""
+    item = hierarchy.nodes + entry
+    for k in range(3):
+        p = _posed_corner(hierarchy, entry, 0, k)
+        q = _posed_corner(hierarchy, entry, 1, k)
+        r = _posed_corner(hierarchy, entry, 2, k)
+        hierarchy.world[entry, 0, k] = p
+        hierarchy.world[entry, 1, k] = q
+        hierarchy.world[entry, 2, k] = r
+        hierarchy.boxes[item, LOW, k] = min(p, q, r)
+        hierarchy.boxes[item, HIGH, k] = max(p, q, r)
+    if hierarchy.piece_starts[entry] < hierarchy.piece_starts[entry + 1]:
+        _piece_box(hierarchy, entry)
+
+
+@inner
+def posed_face(hierarchy, entry):
+    """World coordinates of the face of an entry, as a tuple of points, whether its leaf was opened or not."""
+    return (
+        _posed_point(hierarchy, entry, 0),
+        _posed_point(hierarchy, entry, 1),
+        _posed_point(hierarchy, entry, 2),
+    )
+
+
+@inlined
+def _posed_point(hierarchy, entry, corner):
+    return (
+        _posed_corner(hierarchy, entry, corner, 0),
+        _posed_corner(hierarchy, entry, corner, 1),
+        _posed_corner(hierarchy, entry, corner, 2),
+    )
 
 
 # ------------------------------------------------------------------- a whole hierarchy
 
 
 @inlined
-def is_leaf(body, node):
-    return body.first[node] >= body.nodes
+def is_leaf(hierarchy, node):
+    return hierarchy.first[node] >= hierarchy.nodes
 
 
 @inner
-def open_node(posed, node):
+def open_node(hierarchy, node):
     """Compute the boxes of the children of a node, unless that was done in this frame."""
-    if posed.opened[node] == posed.frame:
+    if hierarchy.opened[node] == hierarchy.frame:
         return
-    posed.opened[node] = posed.frame
-    body = posed.body
-    first = np.int64(body.first[node])
-    for item in range(first, first + body.count[node]):
-        if item < body.nodes:
-            _node_box(posed, item)
+    hierarchy.opened[node] = hierarchy.frame
+    nodes = hierarchy.nodes
+    first = np.int64(hierarchy.first[node])
+    for item in range(first, first + hierarchy.count[node]):
+        if item < nodes:
+            _node_box(hierarchy, item)
         else:
-            _pose_entry(posed, item - body.nodes)
+            _pose_entry(hierarchy, item - nodes)
 
 
 @inner
-def _box_around_children(posed, node):
-    body, boxes = posed.body, posed.boxes
-    first = np.int64(body.first[node])
+def _box_around_children(hierarchy, node):
+    boxes = hierarchy.boxes
+    first = np.int64(hierarchy.first[node])
     for k in range(3):
         low, high = np.inf, -np.inf
-        for item in range(first, first + body.count[node]):
-            low = min(low, boxes[item, k])
-            high = max(high, boxes[item, k + 3])
-        boxes[node, k] = low
-        boxes[node, k + 3] = high
+        for item in range(first, first + hierarchy.count[node]):
+            low = min(low, boxes[item, LOW, k])
+            high = max(high, boxes[item, HIGH, k])
+        boxes[node, LOW, k] = low
+        boxes[node, HIGH, k] = high
 
 
 @inner
-def placed(body, boxes, triangles, opened, pose, frame):
-    """A hierarchy in a pose: its root has a box, and any node may be opened."""
-    size = body.radius + max(abs(pose[0][3]), abs(pose[1][3]), abs(pose[2][3]))
-    blend = (
-        _blend_of_row(pose[0][0], pose[0][1], pose[0][2]),
-        _blend_of_row(pose[1][0], pose[1][1], pose[1][2]),
-        _blend_of_row(pose[2][0], pose[2][1], pose[2][2]),
-    )
-    posed = Posed(body, boxes, triangles, opened, pose, blend, body.margin * size + _UNDERFLOW, frame)
-    if body.update != _EXACT:
-        _node_box(posed, 0)
-        return posed
-    for entry in range(body.entries):
-        _pose_entry(posed, entry)
-    for node in range(body.nodes - 1, -1, -1):
-        _box_around_children(posed, node)
-        opened[node] = frame
-    return posed
+def take_pose(hierarchy, poses, i):
+    """Move a hierarchy to a row of a table of poses; its boxes are those of the pose before until it is placed."""
+    for k in range(3):
+        for column in range(4):
+            hierarchy.pose[k, column] = poses[i, k, column]
+
+
+@inner
+def place(hierarchy, frame):
+    """Begin a frame: the root has a box, and any node may be opened."""
+    pose = hierarchy.pose
+    size = hierarchy.radius + max(abs(pose[0, _SHIFT]), abs(pose[1, _SHIFT]), abs(pose[2, _SHIFT]))
+    hierarchy.outward = hierarchy.margin * size + _UNDERFLOW
+    hierarchy.frame = frame
+    for axis in range(3):
+        _blend(hierarchy, axis)
+    if hierarchy.update != _EXACT:
+        _node_box(hierarchy, 0)
+        return
+    for entry in range(hierarchy.entries):
+        _pose_entry(hierarchy, entry)
+    for node in range(hierarchy.nodes - 1, -1, -1):
+        _box_around_children(hierarchy, node)
+        hierarchy.opened[node] = frame
 
 
 # ------------------------------------------------------------------ Python interface
 
 
 @kernel
-def boxes_of_all_items(address, pose, boxes, triangles, opened):
-    """Fill the boxes of all items for one pose."""
-    body = box_body(address)
-    items = body.nodes + body.entries
-    opened = stamps(opened, body.nodes)
-    posed = placed(
-        body,
-        box_rows(boxes, items),
-        posed_triangles(triangles, body.entries),
-        opened,
-        pose_of(pose_table(pose, 1), 0),
-        1,
-    )
-    for node in range(body.nodes):
-        open_node(posed, node)
+def boxes_of_all_items(hierarchy):
+    """Fill the boxes of all items for the pose of a hierarchy; returns their number."""
+    hierarchy = hierarchy_at(hierarchy)
+    place(hierarchy, 1)
+    for node in range(hierarchy.nodes):
+        open_node(hierarchy, node)
+    return hierarchy.nodes + hierarchy.entries
 
 
-def world_boxes(handle: HierarchyHandle, pose: ArrayLike | None = None) -> Floats:
+def world_boxes(hierarchy: BoxHierarchy, pose: ArrayLike | None = None) -> Floats:
     """(n + m, 2, 3) the boxes of all nodes and entries of a hierarchy in a pose."""
-    checked = np.ascontiguousarray(as_pose(pose)[None])
-    boxes, triangles = np.empty((handle.nodes + handle.entries, 6)), np.empty((handle.entries, 3, 3))
-    opened = np.zeros(handle.nodes, dtype=np.int64)
-    boxes_of_all_items(handle.address, *map(address_of, (checked, boxes, triangles, opened)))
-    return boxes.reshape(-1, 2, 3)
+    posed = posed_hierarchy(hierarchy)
+    posed.pose = as_pose(pose)[:3]
+    boxes_of_all_items(posed.address)
+    boxes: Floats = posed.boxes
+    return boxes

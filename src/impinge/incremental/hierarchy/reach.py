@@ -49,15 +49,24 @@ _NEARLY_RIGID = 1.0 + 2.0**-28
 """For the rotation and for the rounding of the radius."""
 
 DIRECTIONS = 27
-"""Direction (x, y, z) of -1, 0, 1 has the number 13 + 9 x + 3 y + z, so the opposite one of i is 26 - i."""
+"""Direction (x, y, z) of -1, 0, 1 has the number 13 + 9 x + 3 y + z."""
+NOWHERE = 13
+STEPS = (9, 3, 1)
+OPPOSITE = 26
+"""Less the number of a direction: the number of the opposite one."""
 
-_STEPS = np.array([-1.0, 0.0, 1.0])
-_DIRECTIONS: Floats = np.stack(np.meshgrid(_STEPS, _STEPS, _STEPS, indexing="ij"), axis=-1).reshape(DIRECTIONS, 3)
+_COORDINATES = np.array([-1.0, 0.0, 1.0])
+_DIRECTIONS: Floats = np.stack(np.meshgrid(*[_COORDINATES] * 3, indexing="ij"), axis=-1).reshape(DIRECTIONS, 3)
+_FORWARD = [NOWHERE + step for step in STEPS]
+_BACKWARD = [NOWHERE - step for step in STEPS]
+"""Along the axes."""
 
 
 class Reach(NamedTuple):
-    spheres: Floats
-    """(n, 4) middle and radius."""
+    middles: Floats
+    """(n, 3) of spheres,"""
+    radii: Floats
+    """(n,) and their radii."""
     spans: Floats
     """(n, 27) H in all directions."""
 
@@ -73,13 +82,12 @@ def reach_of_nodes(parent: Ints, nodes: int, triangles: Floats, piece_starts: In
     spans = np.full((nodes, DIRECTIONS), -np.inf)
     for which, node in above:
         _raise_to_largest(spans, node, heights[which])
-    middles = 0.5 * spans[:, [22, 16, 14]] - 0.5 * spans[:, [4, 10, 12]]
+    middles = 0.5 * spans[:, _FORWARD] - 0.5 * spans[:, _BACKWARD]
     radii = np.zeros((nodes, 1))
     for which, node in above:
         away = np.abs(points[which] - middles[node])
         _raise_to_largest(radii, node, np.hypot(np.hypot(away[:, 0], away[:, 1]), away[:, 2])[:, None])
-    spheres = np.ascontiguousarray(np.concatenate([middles, radii * _NEARLY_RIGID], axis=1))
-    return Reach(spheres, spans)
+    return Reach(np.ascontiguousarray(middles), (radii * _NEARLY_RIGID).reshape(-1), spans)
 
 
 def _ancestors(parent: Ints, items: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Ints]]:

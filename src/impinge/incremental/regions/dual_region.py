@@ -53,7 +53,7 @@ class DualRegion:
         if (known[0] > known[1]).any():
             return None
         planes = np.concatenate([a.planes, b.planes])
-        deep = _DEEP * float((known[1] - known[0]).max()) + NEARLY * max(a.size, b.size)
+        deep = _DEEP * float((known[1] - known[0]).max()) + NEARLY * max(a.largest, b.largest)
         inner = last if last is not None and _depth(planes, last) > deep else _middle_of_largest_ball(planes, known)
         if inner is None or _depth(planes, inner) <= deep:
             return None

@@ -29,7 +29,8 @@ from impinge.convex.search import ConvexSearch
 from impinge.geometry.pose import as_pose
 from impinge.incremental.regions.posed_hull import NEARLY, PosedHull, posed_hull
 from impinge.incremental.regions.region_box import common_box, region_box
-from impinge.kernels.jit import inner, kernel
+from impinge.kernels.jit import inlined, inner, kernel
+from impinge.kernels.record import Record, bool_, float64, int64, records
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,108 +52,144 @@ class Region:
 # ------------------------------------------------------------------------------ kernels
 
 
-@inner
-def _height(planes, face, p, i):
-    return planes[face, 0] * p[i, 0] + planes[face, 1] * p[i, 1] + planes[face, 2] * p[i, 2] + planes[face, 3]
+class Corner(Record):
+    """A corner of a polygon."""
+
+    point = float64[3]
+    height = float64
+    """Over the plane that the polygon is being clipped by."""
+    behind = int64
+    """The face behind the edge that leaves this corner."""
+
+
+class Walk(Record):
+    """A walk over the surface of the region; faces of b are numbered behind those of a."""
+
+    stack = int64[:]
+    """Faces that are still to be visited,"""
+    waiting = int64
+    """and how many these are."""
+    seen = bool_[:]
+    """Whether a face was ever on the stack,"""
+    inside = bool_[:]
+    """and whether it bounds the region."""
+    nearly = float64
+    """What is nearer to a plane than this counts as inside."""
+    polygon = records(Corner)[:]
+    """What is left of a face, while it is clipped,"""
+    clipped = records(Corner)[:]
+    """and what the next plane leaves of that."""
+    farthest = int64[6, 3]
+    """The three planes that meet in the corner farthest along -x, -y, -z, x, y, z,"""
+    values = float64[6]
+    """and how far that is."""
+
+
+hull_at = PosedHull.at
+walk_at = Walk.at
+
+_OFFSET = 3
+"""The column of a plane behind its normal."""
+
+
+@inlined
+def _height(planes, face, p):
+    return planes[face, 0] * p[0] + planes[face, 1] * p[1] + planes[face, 2] * p[2] + planes[face, _OFFSET]
 
 
 @inner
-def _clip(planes, face, name, nearly, points, labels, count, heights, more_points, more_labels):
-    """The part of a polygon inside a plane; ``labels`` name what is behind the edge that leaves each corner."""
+def _clip(walk, count, name):
+    """Write the part of the polygon inside a plane, given heights over it; returns its number of corners.
+
+    ``name`` is the face that lies in the plane.
+    """
+    nearly, clipped = walk.nearly, walk.clipped
     found = 0
     for i in range(count):
-        j = i + 1 if i + 1 < count else 0
-        inside, next_inside = heights[i] <= nearly, heights[j] <= nearly
-        if inside and found < len(more_points):
-            for k in range(3):
-                more_points[found, k] = points[i, k]
-            more_labels[found] = labels[i]
+        here, there = walk.polygon[i], walk.polygon[i + 1 if i + 1 < count else 0]
+        inside, next_inside = here.height <= nearly, there.height <= nearly
+        if inside and found < walk.n_clipped:
+            clipped[found] = here
             found += 1
-        if inside != next_inside and found < len(more_points):
-            s = (nearly - heights[i]) / (heights[j] - heights[i])
+        if inside != next_inside and found < walk.n_clipped:
+            s = (nearly - here.height) / (there.height - here.height)
             for k in range(3):
-                more_points[found, k] = points[i, k] + s * (points[j, k] - points[i, k])
-            more_labels[found] = name if inside else labels[i]
+                clipped[found].point[k] = here.point[k] + s * (there.point[k] - here.point[k])
+            clipped[found].behind = name if inside else here.behind
             found += 1
     return found
 
 
 @inner
-def _patch(vertices, starts, corners, neighbours, face, own, planes, other, nearly, points, labels, heights, spare):
-    """What is left of a face inside the other hull: returns its number of corners."""
-    more_points, more_labels = spare
-    count = starts[face + 1] - starts[face]
+def _load_face(walk, hull, face, first):
+    """Make the polygon a face of a hull whose faces have numbers from ``first`` on; returns its number of corners."""
+    start = hull.starts[face]
+    count = hull.starts[face + 1] - start
     for i in range(count):
+        corner = walk.polygon[i]
         for k in range(3):
-            points[i, k] = vertices[corners[starts[face] + i], k]
-        labels[i] = own + neighbours[starts[face] + i]
-    for plane in range(len(planes)):
-        outside = 0
-        for i in range(count):
-            heights[i] = _height(planes, plane, points, i)
-            outside += heights[i] > nearly
-        if outside == count:
-            return 0
-        if outside:
-            count = _clip(
-                planes, plane, other + plane, nearly, points, labels, count, heights, more_points, more_labels
-            )
-            for i in range(count):
-                for k in range(3):
-                    points[i, k] = more_points[i, k]
-                labels[i] = more_labels[i]
+            corner.point[k] = hull.vertices[hull.corners[start + i], k]
+        corner.behind = first + hull.neighbours[start + i]
     return count
 
 
 @inner
-def _note_farthest(points, labels, count, face, farthest, values):
+def _clip_by_hull(walk, count, hull, first):
+    """Cut off the polygon what is outside a hull; returns its number of corners."""
+    for plane in range(hull.n_planes):
+        outside = 0
+        for i in range(count):
+            corner = walk.polygon[i]
+            corner.height = _height(hull.planes, plane, corner.point)
+            outside += corner.height > walk.nearly
+        if outside == count:
+            return 0
+        if outside:
+            count = _clip(walk, count, first + plane)
+            for i in range(count):
+                walk.polygon[i] = walk.clipped[i]
+    return count
+
+
+@inner
+def _note_farthest(walk, count, face):
     """Keep the planes that meet in the corners that are farthest along the axes."""
     for i in range(count):
-        before = i - 1 if i > 0 else count - 1
+        corner, before = walk.polygon[i], walk.polygon[i - 1 if i > 0 else count - 1]
         for k in range(6):
-            value = -points[i, k] if k < 3 else points[i, k - 3]
-            if value > values[k]:
-                values[k] = value
-                farthest[k, 0] = face
-                farthest[k, 1] = labels[before]
-                farthest[k, 2] = labels[i]
+            value = -corner.point[k] if k < 3 else corner.point[k - 3]
+            if value > walk.values[k]:
+                walk.values[k] = value
+                walk.farthest[k, 0] = face
+                walk.farthest[k, 1] = before.behind
+                walk.farthest[k, 2] = corner.behind
 
 
 @kernel
-def walk_region(
-    vertices_a, starts_a, corners_a, neighbours_a, planes_a, vertices_b, starts_b, corners_b, neighbours_b, planes_b,
-    nearly, stack, open_count, seen, inside, farthest, values, room,
-):  # fmt: skip
-    """Walk from the faces on the stack; faces of b are numbered behind those of a.
-
-    Marks those that bound the region in ``inside``, and fills ``farthest`` and ``values``.
-    """
-    count_a = len(planes_a)
-    points, heights, labels = np.empty((room, 3)), np.empty(room), np.empty(room, dtype=np.int64)
-    spare = np.empty((room, 3)), np.empty(room, dtype=np.int64)
-    while open_count > 0:
-        open_count -= 1
-        face = stack[open_count]
+def walk_region(a, b, walk):
+    """Walk from the faces on the stack over the surface of the region; returns how many faces bound it."""
+    a, b, walk = hull_at(a), hull_at(b), walk_at(walk)
+    count_a = a.n_planes
+    found = 0
+    while walk.waiting > 0:
+        walk.waiting -= 1
+        face = walk.stack[walk.waiting]
         if face < count_a:
-            count = _patch(
-                vertices_a, starts_a, corners_a, neighbours_a, face, 0, planes_b, count_a, nearly,
-                points, labels, heights, spare,
-            )  # fmt: skip
+            count = _clip_by_hull(walk, _load_face(walk, a, face, 0), b, count_a)
         else:
-            count = _patch(
-                vertices_b, starts_b, corners_b, neighbours_b, face - count_a, count_a, planes_a, 0, nearly,
-                points, labels, heights, spare,
-            )  # fmt: skip
+            count = _clip_by_hull(walk, _load_face(walk, b, face - count_a, count_a), a, 0)
         if count == 0:
             continue
-        inside[face] = True
-        _note_farthest(points, labels, count, face, farthest, values)
+        found += 1
+        walk.inside[face] = True
+        _note_farthest(walk, count, face)
         for i in range(count):
-            behind = labels[i]
-            if not seen[behind]:
-                seen[behind] = True
-                stack[open_count] = behind
-                open_count += 1
+            behind = walk.polygon[i].behind
+            if not walk.seen[behind]:
+                walk.seen[behind] = True
+                walk.stack[walk.waiting] = behind
+                walk.waiting += 1
+    return found
 
 
 # ------------------------------------------------------------------ Python interface
@@ -202,21 +239,23 @@ class PenetrationRegion:
 
     def _walk(self, a: PosedHull, b: PosedHull, start: NDArray[np.int64]) -> Region | None:
         faces = len(a.planes) + len(b.planes)
-        stack = np.zeros(faces + len(start), dtype=np.int64)
-        stack[: len(start)] = start
-        seen, inside = np.zeros(faces, dtype=np.bool_), np.zeros(faces, dtype=np.bool_)
-        seen[start] = True
-        farthest, values = np.zeros((6, 3), dtype=np.int64), np.full(6, -np.inf)
         room = faces + len(a.corners) + len(b.corners)
-        nearly = NEARLY * max(a.size, b.size)
-        walk_region(
-            a.vertices, a.starts, a.corners, a.neighbours, a.planes, b.vertices, b.starts, b.corners, b.neighbours,
-            b.planes, nearly, stack, len(start), seen, inside, farthest, values, room,
-        )  # fmt: skip
-        if not inside.any():
+        walk = Walk(
+            stack=np.zeros(faces + len(start), dtype=np.int64),
+            waiting=len(start),
+            seen=np.zeros(faces, dtype=np.bool_),
+            inside=np.zeros(faces, dtype=np.bool_),
+            nearly=NEARLY * max(a.largest, b.largest),
+            polygon=np.empty(room, dtype=Corner.dtype),
+            clipped=np.empty(room, dtype=Corner.dtype),
+            values=-np.inf,
+        )
+        walk.stack[: len(start)] = start
+        walk.seen[start] = True
+        if walk_region(a.address, b.address, walk.address) == 0:
             return None
-        middle = 0.5 * (values[3:] - values[:3])
-        return region_of(a, b, inside, farthest, middle)
+        middle = 0.5 * (walk.values[3:] - walk.values[:3])
+        return region_of(a, b, walk.inside, walk.farthest, middle)
 
 
 def region_of(a: PosedHull, b: PosedHull, inside: NDArray[np.bool_], farthest: NDArray[Any], middle: Floats) -> Region:
@@ -239,5 +278,5 @@ def _inside_vertices(hull: PosedHull, faces: Ints, other: PosedHull) -> Ints:
         return np.empty(0, dtype=np.int32)
     corners = np.unique(np.concatenate([hull.corners[hull.starts[i] : hull.starts[i + 1]] for i in faces]))
     heights = hull.vertices[corners] @ other.planes[:, :3].T + other.planes[:, 3]
-    inside = heights.max(axis=1) <= NEARLY * max(hull.size, other.size)
+    inside = heights.max(axis=1) <= NEARLY * max(hull.largest, other.largest)
     return np.asarray(corners[inside], dtype=np.int32)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from impinge.arrays import Floats, Ints
+from impinge.arrays import Floats
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import feature_graph
 from impinge.convex.hull.hull_handle import radius_of
 from impinge.geometry.pose import posed_vertices
+from impinge.kernels.record import Record, float64, int32
 
 NEARLY = 64.0 * UNIT_ROUNDOFF
 """Times the size of coordinates: nearer than this to a plane may be on either side.
@@ -22,20 +21,18 @@ the origin.  This only guides a walk: what is claimed about the region is certif
 """
 
 
-@dataclass(frozen=True, eq=False)
-class PosedHull:
+class PosedHull(Record, constant=True):
     """A hull of dimension 3 in world coordinates."""
 
-    vertices: Floats
-    """(v, 3)"""
-    starts: Ints
-    corners: Ints
+    vertices = float64[:, 3]
+    starts = int32[:]
+    corners = int32[:]
     """Face i has the corners ``corners[starts[i]:starts[i + 1]]``,"""
-    neighbours: Ints
+    neighbours = int32[:]
     """and behind the edge that leaves each of them is this face."""
-    planes: Floats
+    planes = float64[:, 4]
     """(f, 4) n and d with n . x + d positive outside; n has length 1, to 1e-9."""
-    size: float
+    largest = float64
     """No posed coordinate is larger: M."""
 
 
@@ -45,6 +42,11 @@ def posed_hull(hull: ConvexHull, pose: Floats) -> PosedHull:
     vertices = posed_vertices(pose, hull.vertices)
     normals = graph.face_planes[:, :3] @ pose[:3, :3].T
     depths = -(normals * vertices[hull.corners[hull.starts[:-1]]]).sum(axis=1, keepdims=True)
-    size = radius_of(hull.vertices) + float(np.abs(pose[:3, 3]).max())
-    planes = np.concatenate([normals, depths], axis=1)
-    return PosedHull(vertices, graph.face_starts, graph.face_vertices, graph.face_neighbours, planes, size)
+    return PosedHull(
+        vertices=vertices,
+        starts=graph.face_starts,
+        corners=graph.face_vertices,
+        neighbours=graph.face_neighbours,
+        planes=np.concatenate([normals, depths], axis=1),
+        largest=radius_of(hull.vertices) + float(np.abs(pose[:3, 3]).max()),
+    )

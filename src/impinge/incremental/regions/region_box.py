@@ -33,8 +33,8 @@ _ROUNDED = 8.0 * UNIT_ROUNDOFF
 
 def common_box(a: PosedHull, b: PosedHull) -> Floats:
     """(2, 3) where the boxes around both overlap; low above high where they do not."""
-    lows = [hull.vertices.min(axis=0) - _BEYOND * hull.size for hull in (a, b)]
-    highs = [hull.vertices.max(axis=0) + _BEYOND * hull.size for hull in (a, b)]
+    lows = [hull.vertices.min(axis=0) - _BEYOND * hull.largest for hull in (a, b)]
+    highs = [hull.vertices.max(axis=0) + _BEYOND * hull.largest for hull in (a, b)]
     return np.stack([np.maximum(*lows), np.minimum(*highs)])
 
 
@@ -67,7 +67,7 @@ def _bound_along(
     """No point of the region is farther than this from the middle, along the direction."""
     from scipy.optimize import nnls  # type: ignore[import-untyped]
 
-    size = max(a.size, b.size)
+    size: float = max(a.largest, b.largest)
     if len(planes) == 0:
         return np.inf
     hulls = [(a, plane) if plane < len(a.planes) else (b, plane - len(a.planes)) for plane in planes]

@@ -53,25 +53,28 @@ def _passes_a_vertex(points, a, b):
     return False
 
 
+@inner
+def _is_legal(points, edges, count, a, b):
+    """Whether an edge crosses none of those that are there already, and passes through no vertex."""
+    for k in range(count):
+        c, d = edges[k, 0], edges[k, 1]
+        if (a == c and b == d) or (a == d and b == c) or _crosses(points, a, b, c, d):
+            return False
+    return not _passes_a_vertex(points, a, b)
+
+
 @kernel
-def legal_edges(points, given, pairs):
-    """(k, 2) the given edges and those of the pairs, in their order, that are legal after all before them."""
-    # A planar graph over n points has at most 3 n - 6 edges.
-    edges = np.empty((len(given) + 3 * len(points), 2), dtype=np.int32)
-    count = len(given)
-    edges[:count] = given
+def add_legal_edges(points, pairs, edges, count):
+    """Add the pairs, in their order, that are legal after all edges before them; returns how many edges there are.
+
+    ``count`` are there already.
+    """
     for i in range(len(pairs)):
         a, b = pairs[i, 0], pairs[i, 1]
-        legal = True
-        for k in range(count):
-            c, d = edges[k, 0], edges[k, 1]
-            if (a == c and b == d) or (a == d and b == c) or _crosses(points, a, b, c, d):
-                legal = False
-                break
-        if legal and not _passes_a_vertex(points, a, b):
+        if _is_legal(points, edges, count, a, b):
             edges[count, 0], edges[count, 1] = a, b
             count += 1
-    return edges[:count]
+    return count
 
 
 def triangulated(plane: Plane, outline: Sequence[int], border: Sequence[Run]) -> list[Region] | None:
@@ -79,13 +82,15 @@ def triangulated(plane: Plane, outline: Sequence[int], border: Sequence[Run]) ->
     vertices = sorted({*outline, *(vertex for run in border for vertex in run)})
     number = {vertex: k for k, vertex in enumerate(vertices)}
     points = np.array([(plane.x[v], plane.y[v]) for v in vertices])
-    given = np.array([(number[a], number[b]) for a, b in border], dtype=np.int32)
+    # A planar graph over n points has at most 3 n - 6 edges.
+    edges = np.empty((len(border) + 3 * len(points), 2), dtype=np.int32)
+    edges[: len(border)] = [(number[a], number[b]) for a, b in border]
     first, second = np.triu_indices(len(vertices), 1)
     scaled = points / max(np.ptp(points, axis=0).max(), np.finfo(np.float64).tiny)
     order = np.argsort(((scaled[first] - scaled[second]) ** 2).sum(axis=1), kind="stable")
     pairs = np.stack([first[order], second[order]], axis=1).astype(np.int32)
-    edges = legal_edges(points, given, pairs)
-    triangles = _triangles(plane, [(vertices[a], vertices[b]) for a, b in edges.tolist()])
+    count = add_legal_edges(points, pairs, edges, len(border))
+    triangles = _triangles(plane, [(vertices[a], vertices[b]) for a, b in edges[:count].tolist()])
     return _regions(triangles, border)
 
 

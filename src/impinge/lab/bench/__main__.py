@@ -10,9 +10,10 @@ BENCHMARKS = {
     "pairs": "two bodies in all scenes, against coal and python-fcl [--poses N] [--save FILE] [SCENE ...]",
     "convex": "two convex bodies, against all peers that are installed [--vertices N ...] [--poses N] [--rounds N]",
     "broad": "many moving boxes, against all peers that are installed [--boxes N ...] [--worlds NAME ...] [--frames N]",
-    "world": "many bodies, against the peers' managers [feeder] [polytopes] [assembly] [--assembly FILE] [--frames N]",
+    "world": "many bodies, against peers [feeder] [small] [polytopes] [assembly] [--assembly FILE] [--frames N]",
     "choice": "what auto chooses from: methods for two meshes, hulls in a world [--parts N] [--poses N] [--rounds N]",
     "compare": "this version against another one OLD.whl [--rounds N] [--rows GROUP ...] [--match TEXT] [--compile]",
+    "compile": "what the first run compiles, kernel by kernel [OLD.whl] [--most N]",
     "figures": "put the results in docs/results into README.md and docs/ [--check]",
     "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }

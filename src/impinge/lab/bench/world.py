@@ -1,9 +1,9 @@
 """Many bodies at once: ``World`` against the managers of coal, python-fcl and trimesh.
 
-``python -m impinge.lab.bench world [feeder] [polytopes] [assembly] [--assembly FILE] [OPTIONS]``
+``python -m impinge.lab.bench world [feeder] [small] [polytopes] [assembly] [--assembly FILE] [OPTIONS]``
 
-Each section has a file of its own: ``world_feeder``, ``world_polytopes``, ``world_assembly`` and ``world_differences``,
-which tells which library is right where answers about an assembly differ.
+Each section has a file of its own: ``world_feeder``, ``world_small``, ``world_polytopes``, ``world_assembly`` and
+``world_differences``, which tells which library is right where answers about an assembly differ.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rich.console import Console
 
 from impinge.arrays import as_clearance
 from impinge.io.files import load_assembly
-from impinge.lab.bench import results, world_assembly, world_differences, world_feeder, world_polytopes
+from impinge.lab.bench import results, world_assembly, world_differences, world_feeder, world_polytopes, world_small
 from impinge.lab.bench.timing import machine
 from impinge.lab.scenes.crowd import Setting
 
-FEEDER, POLYTOPES, ASSEMBLY = "feeder", "polytopes", "assembly"
+FEEDER, POLYTOPES, ASSEMBLY, SMALL = "feeder", "polytopes", "assembly", "small"
 FRAMES = 10
 
 _CLEARANCE = 1e-4
@@ -71,7 +71,11 @@ def _say(console: Console, sentences: Sequence[str]) -> None:
         console.print(sentence, highlight=False)
 
 
-SECTIONS = {FEEDER: _feeder, POLYTOPES: _polytopes, ASSEMBLY: _assembly}
+def _small(console: Console, options: argparse.Namespace) -> None:
+    console.print(world_small.table(world_small.measure(options.rounds)))
+
+
+SECTIONS = {FEEDER: _feeder, SMALL: _small, POLYTOPES: _polytopes, ASSEMBLY: _assembly}
 
 
 def run(arguments: Sequence[str] = ()) -> int:

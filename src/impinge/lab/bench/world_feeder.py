@@ -22,7 +22,7 @@ from impinge.lab.scenes.parts_feeder import Feeder, parts_feeder
 from impinge.world.frame import Frame
 from impinge.world.world import World
 
-PARTS = (100, 1000, 10_000)
+PARTS = (10, 100, 1000, 10_000)
 GOAL = 5.0
 STILL_GOAL = 0.01
 

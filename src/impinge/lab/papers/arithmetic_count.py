@@ -32,7 +32,7 @@ from impinge.convex.features.feature_pair import placements
 from impinge.convex.features.vclip import vclip
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import hull_handle_of
-from impinge.convex.workspace import COUNT, DISTANCE, GJK, METHOD, QUESTION, VCLIP, ConvexWorkspace
+from impinge.convex.workspace import DISTANCE, GJK, VCLIP, ConvexWorkspace
 from impinge.lab.papers import coherence, counted_floats
 from impinge.lab.papers.counted_floats import CountingMath, Tally, counted
 from impinge.lab.scenes.polytopes import ellipsoid, icosphere, random_directions
@@ -64,41 +64,46 @@ class Counter:
         a, b = self._bodies
         work = self._works[VCLIP]
         counted_floats.tally = totals["placement"]
-        across = placements(a.features.centre, b.features.centre, pose_a, pose_b)
+        across = placements(a, b, pose_a, pose_b)
         counted_floats.tally = totals["vclip"]
-        vclip(a.features, b.features, across[0], across[1], work.pair)
+        vclip(a, b, across[0], across[1], work.kept.features)
         counted_floats.tally = totals["vclip proof"]
-        simplex_of_pair(work, a.features, b.features, a.convex, b.convex, pose_a, pose_b, *across)
-        gjk(work, a.convex, b.convex, pose_a, pose_b, DISTANCE, 0.0)
-        self.unproved += not finish_surely(work, a.convex, b.convex, pose_a, pose_b)
+        simplex_of_pair(work, a, b, pose_a, pose_b, *across)
+        gjk(work, a, b, pose_a, pose_b, DISTANCE, 0.0)
+        self.unproved += not finish_surely(work, a, b, pose_a, pose_b)
 
     def _climb(self, totals: dict[str, Tally], pose_a: Any, pose_b: Any) -> None:
         a, b = self._bodies
         work = self._works[GJK]
         counted_floats.tally = totals["gjk"]
-        work.counters[COUNT] = min(work.counters[COUNT], 3)
-        pose_anew(work, a.convex, b.convex, pose_a, pose_b)
-        gjk(work, a.convex, b.convex, pose_a, pose_b, DISTANCE, 0.0)
+        work.kept.count = min(work.kept.count, 3)
+        pose_anew(work, a, b, pose_a, pose_b)
+        gjk(work, a, b, pose_a, pose_b, DISTANCE, 0.0)
         counted_floats.tally = totals["gjk proof"]
-        self.unproved += not finish_surely(work, a.convex, b.convex, pose_a, pose_b)
+        self.unproved += not finish_surely(work, a, b, pose_a, pose_b)
 
 
 def _counting_body(hull: ConvexHull) -> Any:
-    handle = hull_handle_of(hull)
-    features = handle.features._replace(**{name: counted(column) for name, column in handle.features._asdict().items()})
-    convex = handle.convex._replace(
-        vertices=counted(hull.vertices), radius=counted_floats.CountedFloat(handle.convex.radius)
-    )
-    return SimpleNamespace(features=features, convex=convex)
+    return SimpleNamespace(**_counting_fields(hull_handle_of(hull).body))
 
 
 def _counting_work(method: int, vertices: int) -> Any:
     space = ConvexWorkspace(coherent=True)
     space.need_room(vertices)
-    space.orders[[QUESTION, METHOD]] = DISTANCE, method
-    space.counters[COUNT] = 1
-    tables = space.tables
-    return tables._replace(rows=counted(tables.rows), numbers=counted(tables.numbers))
+    space.ask_for(DISTANCE, method)
+    space.kept.count = 1
+    return SimpleNamespace(**_counting_fields(space))
+
+
+def _counting_fields(record: Any) -> dict[str, Any]:
+    """The fields of a record, with floats that count."""
+    fields = {name: getattr(record, name) for name in record.fields}
+    for name, value in fields.items():
+        if isinstance(value, float):
+            fields[name] = counted_floats.CountedFloat(value)
+        elif isinstance(value, np.ndarray):
+            fields[name] = counted(value)
+    return fields
 
 
 def scene(name: str, steps: int) -> tuple[ConvexHull, ConvexHull, Floats, Floats]:

@@ -24,7 +24,7 @@ from impinge.bvh.search import search_of
 from impinge.bvh.workspace import TraversalWorkspace
 from impinge.incremental.frame_memory import Memory
 from impinge.incremental.hierarchy.options import Hierarchy
-from impinge.incremental.incremental_search import IncrementalSearch, hierarchy_handle_of
+from impinge.incremental.incremental_search import IncrementalSearch, hierarchy_of
 from impinge.lab.papers import drawing
 from impinge.lab.papers.printing import milliseconds, say, titled_console, verdict
 from impinge.lab.scenes import chain as scene
@@ -62,8 +62,8 @@ class Tree:
 
 def _sweeping(options: Hierarchy) -> Callable[[Mesh], PairSearch]:
     def search(ring: Mesh) -> PairSearch:
-        handle = hierarchy_handle_of(ring, options)
-        return IncrementalSearch(handle, handle, Memory(handle, handle))
+        boxes = hierarchy_of(ring, options)
+        return IncrementalSearch(boxes, boxes, Memory(boxes, boxes))
 
     return search
 

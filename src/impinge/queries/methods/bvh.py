@@ -78,7 +78,7 @@ class BVH(SurfaceMethod):
     ) -> np.bool_ | None:
         if (ready := _ready(a, b, memory)) is None:
             return None
-        ready[2].set_clearance(clearance)
+        ready[2].clearance = clearance
         answer = _ask(ready[0].kernels.closer_than, ready, pose_a, pose_b)
         if answer == MEETING:
             return _YES
@@ -93,15 +93,15 @@ class BVH(SurfaceMethod):
         work = ready[2]
         value = work.values[0]
         if value == 0.0:
-            point = common_points(a, b, work.poses[:1], work.poses[1:], _FIRST_POSE, work.faces[None])[0]
-            return Distance(value, point, point.copy(), *work.faces)
-        points = work.points.copy()
+            point = common_points(a, b, work.poses[:1], work.poses[1:], _FIRST_POSE, work.faces)[0]
+            return Distance(value, point, point.copy(), *work.faces[0])
+        points = work.points.reshape(2, 3).copy()
         if a.solid or b.solid:
-            found = DistanceColumns(np.array([value]), points[None], work.faces[None].copy())
+            found = DistanceColumns(np.array([value]), points[None], work.faces.copy())
             poses = work.poses.copy()
             BVH(a, b).put_nested(poses[:1], poses[1:], found)
             return Distance(found.values[0], *found.points[0], *found.faces[0])
-        return Distance(value, *points, *work.faces)
+        return Distance(value, *points, *work.faces[0])
 
     @staticmethod
     def contacts_once(
@@ -111,9 +111,9 @@ class BVH(SurfaceMethod):
         if (ready := _ready(a, b, memory)) is None:
             return None
         one, other, work = ready
-        work.first_pose()
+        work.rewind()
         if _ask(one.kernels.contacts, ready, pose_a, pose_b) != 1:
-            work.first_pose()
+            work.rewind()
             return None
         pairs = sorted_contacts(one, other, 0, work.take_pairs())
         return contacts_of(constructed(a, b, work.poses[:1], work.poses[1:], pairs), ())

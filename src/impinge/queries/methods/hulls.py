@@ -17,7 +17,7 @@ from impinge.bvh.search import Statistics
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.hull_handle import HANDLE, HullHandle
 from impinge.convex.search import METHODS, ConvexSearch, Effort, effort, own
-from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, LIMIT, ConvexWorkspace
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, ConvexWorkspace
 from impinge.queries.method import DistanceColumns, Method, PenetrationColumns
 from impinge.queries.single_pose import single_poses
 from impinge.results import Distance
@@ -117,7 +117,7 @@ class _Hulls(Method):
     def is_ready(cls, one: HullHandle, other: HullHandle, query: int) -> bool:
         """Whether both hulls have what the algorithm needs."""
         if cls.algorithm(query, one.size, other.size) == "lin-canny":
-            return one.cells is not None and other.cells is not None
+            return one.has_cells and other.has_cells
         return True
 
     # --- batches
@@ -164,7 +164,7 @@ def _ask(
         work.ask_single(query, METHODS[algorithm], made_for)
     work.single_poses[:] = poses
     if query == CLOSER_THAN:
-        work.numbers[LIMIT] = clearance
+        work.limit = clearance
     answer: int = one.kernel(one.address, other.address, work.address)
     return answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.incremental.frame_memory import Memory
 from impinge.incremental.hierarchy.options import Hierarchy
-from impinge.incremental.incremental_search import MOST_SUBSETS, IncrementalSearch, Regions, hierarchy_handle_of
+from impinge.incremental.incremental_search import MOST_SUBSETS, IncrementalSearch, Regions, hierarchy_of
 from impinge.incremental.regions.dual_region import DualRegion
 from impinge.incremental.regions.penetration_region import PenetrationRegion
 from impinge.incremental.solids.solid_features import coarse_subsets, solid_features
@@ -25,7 +25,7 @@ class Incremental(BVH):
     """Two meshes with hierarchies of boxes; their trees tell what is inside of what."""
 
     def __init__(self, a: Mesh, b: Mesh, memory: IncrementalSearch | None = None) -> None:
-        super().__init__(a, b, memory or IncrementalSearch(hierarchy_handle_of(a), hierarchy_handle_of(b)))
+        super().__init__(a, b, memory or IncrementalSearch(hierarchy_of(a), hierarchy_of(b)))
 
     # What one pose takes is not worth a shorter way.
     collides_once = Method.collides_once
@@ -48,10 +48,10 @@ class Incremental(BVH):
         """
         if region not in REGIONS:
             raise ValueError(f"region {region!r} is not one of {', '.join(REGIONS)}")
-        handles = hierarchy_handle_of(a, hierarchy), hierarchy_handle_of(b, hierarchy)
+        both = hierarchy_of(a, hierarchy), hierarchy_of(b, hierarchy)
         found_by = REGIONS[region]
         regions = found_by(ConvexHull(a), ConvexHull(b)) if found_by else None
-        return IncrementalSearch(*handles, Memory(*handles), regions)
+        return IncrementalSearch(*both, Memory(*both), regions)
 
     @staticmethod
     def problems(a: Mesh, b: Mesh) -> tuple[str, ...]:

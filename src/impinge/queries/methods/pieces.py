@@ -10,7 +10,8 @@ import numpy as np
 
 from impinge.arrays import Bools, Floats
 from impinge.bvh.pieces.convex_pieces import ConvexPieces
-from impinge.bvh.pieces.pieces_search import PiecesSearch, coherent_workspace
+from impinge.bvh.pieces.pieces_search import PiecesSearch
+from impinge.bvh.pieces.pieces_workspace import coherent_workspace
 from impinge.bvh.search import Statistics
 from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.queries.method import DistanceColumns, Method

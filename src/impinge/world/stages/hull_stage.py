@@ -19,21 +19,12 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance.support import pose_of, size_of_coordinates
-from impinge.convex.features.feature_pair import PAIR
 from impinge.convex.hull.hull_handle import convex_body
-from impinge.convex.workspace import (
-    CLOSER_THAN,
-    COLLIDES,
-    DISTANCE,
-    FEATURES,
-    HAS_PLANE,
-    LIMIT,
-    PLANE,
-    QUESTION,
-    work_at,
-)
+from impinge.convex.workspace import CLOSER_THAN, COLLIDES, DISTANCE, work_at
 from impinge.kernels.jit import call_kernel, inner, kernel
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, address, bool_, int64
+from impinge.world.stages.hull_choice import hulls_are_worth_it, learn
+from impinge.world.stages.pair_table import BY_VERBS, OPEN, SETTLED, objects_at, pairs_at, put_poses
 
 _ERROR = 40.0 * UNIT_ROUNDOFF
 _UNDERFLOW = 2.0**-1000
@@ -41,111 +32,139 @@ _UNDERFLOW = 2.0**-1000
 # Answers.
 HULLS_APART, HULLS_NEAR, HULLS_STILL_APART = 0, 1, 2
 """The last one by the plane that was kept."""
-
-_KEPT_COUNTERS = HAS_PLANE + 1
-"""The simplex, and whether there is a plane: the first places of a workspace's counters."""
-PAIR_AT = _KEPT_COUNTERS
-KEPT_NUMBERS = PAIR_AT + PAIR
-"""What a pair keeps from frame to frame, as integers,"""
-KEPT_PLANE = 3
-"""and as floats."""
-
-_addresses = table(np.int64)
-_flags = table(np.bool_)
-_pairs = table(np.int64, 2)
-_numbers = table(np.int64)
-_poses = table(np.float64, 4, 4)
-_doubles = table(np.float64)
-_answers = table(np.int8)
-_kept = table(np.int64, KEPT_NUMBERS)
-_planes = table(np.float64, KEPT_PLANE)
-_points = table(np.float64, 6)
-_features = table(np.int32, FEATURES)
+NOT_COMPARED = -1
 
 
-@inner
-def _recall(work, kept, planes, slot):
-    for k in range(_KEPT_COUNTERS):
-        work.counters[k] = kept[slot, k]
-    for k in range(PAIR):
-        work.pair[k] = kept[slot, _KEPT_COUNTERS + k]
-    for k in range(KEPT_PLANE):
-        work.numbers[PLANE + k] = planes[slot, k]
+class HullStage(Record):
+    """What is asked, and what it took."""
+
+    closest = address
+    """The kernel for two hulls,"""
+    work = address
+    """and its workspace."""
+    query = int64
+    """CLOSER_THAN or DISTANCE."""
+    choose = bool_
+    """Whether ``hull_choice`` decides which hulls are compared."""
+    contacts = bool_
+    """Whether pairs of convex bodies that meet go on to the trees."""
+    first_only = bool_
+    """Whether one yes is enough."""
+    first = int64
+    end = int64
+    """Pairs to go through."""
+    compared = int64
+    apart = int64
+    by_kept_planes = int64
+    by_verbs = int64
+    """Pairs that were compared, were apart by that, by a kept plane; and pairs for the verbs."""
+    met = int64
+    """Pairs of convex bodies with a yes."""
 
 
-@inner
-def _keep(work, kept, planes, slot):
-    for k in range(_KEPT_COUNTERS):
-        kept[slot, k] = work.counters[k]
-    for k in range(PAIR):
-        kept[slot, _KEPT_COUNTERS + k] = work.pair[k]
-    for k in range(KEPT_PLANE):
-        planes[slot, k] = work.numbers[PLANE + k]
+stage_at = HullStage.at
 
 
 @inner
-def _same_plane(work, kept, planes, slot):
+def _same_plane(one, other):
     """Whether there was a plane, and it is still the one that separates."""
-    same = kept[slot, HAS_PLANE] == 1 and work.counters[HAS_PLANE] == 1
-    for k in range(KEPT_PLANE):
-        same &= planes[slot, k] == work.numbers[PLANE + k]
+    same = one.has_plane and other.has_plane
+    for k in range(3):
+        same &= one.plane[k] == other.plane[k]
     return same
 
 
 @inner
-def _place(work, poses, a, b):
-    for i in range(4):
-        for j in range(4):
-            work.poses_a[0, i, j] = poses[a, i, j]
-            work.poses_b[0, i, j] = poses[b, i, j]
-
-
-@inner
-def _room_for_rounding(address_a, address_b, poses, a, b):
+def _room_for_rounding(objects, a, b):
     """How much farther apart hulls must be than what they hold."""
-    size_a = size_of_coordinates(convex_body(address_a), pose_of(poses, a))
-    size_b = size_of_coordinates(convex_body(address_b), pose_of(poses, b))
+    size_a = size_of_coordinates(convex_body(objects.hulls[a]), pose_of(objects.poses, objects.first_pose + a))
+    size_b = size_of_coordinates(convex_body(objects.hulls[b]), pose_of(objects.poses, objects.first_pose + b))
     return _ERROR * (size_a + size_b) + _UNDERFLOW
 
 
-@kernel
-def hull_stage(
-    closest, work_address, question, count, objects, room, pairs, slots, hulls, convex, poses, clearances, kept, planes,
-    answers, values, points, features,
-):  # fmt: skip
-    """Ask ``closest``, given by its address, about all pairs of objects.
+@inner
+def _compare(objects, stage, work, row, a, b, clearance):
+    """What hulls say about a pair: HULLS_NEAR (no farther apart than the clearance), HULLS_APART, HULLS_STILL_APART.
 
-    The answer is HULLS_NEAR (no farther apart than the clearance, or meeting), HULLS_APART or HULLS_STILL_APART.
-    Of two convex bodies it is the exact one, with distance, points and features where these are asked for;
-    of others HULLS_NEAR means that nothing is known.
+    Of two convex bodies it is the exact answer, with the distance where that is asked for; of others HULLS_NEAR means
+    that nothing is known.
     """
-    pairs, slots, clearances = _pairs(pairs, count), _numbers(slots, count), _doubles(clearances, count)
-    hulls, convex, poses = _addresses(hulls, objects), _flags(convex, objects), _poses(poses, objects)
-    kept, planes = _kept(kept, room), _planes(planes, room)
-    answers, values = _answers(answers, count), _doubles(values, count)
-    points, features = _points(points, count), _features(features, count)
-    work = work_at(work_address)
-    for i in range(count):
-        a, b, slot = pairs[i, 0], pairs[i, 1], slots[i]
-        limit = clearances[i]
-        asked = question
-        if not (convex[a] and convex[b]):
-            asked = CLOSER_THAN
-            limit += _room_for_rounding(hulls[a], hulls[b], poses, a, b)
-        elif question != DISTANCE and limit == 0.0:
-            asked = COLLIDES
-        _recall(work, kept, planes, slot)
-        _place(work, poses, a, b)
-        work.orders[QUESTION] = asked
-        work.numbers[LIMIT] = limit
-        answers[i] = -1 - call_kernel(closest, hulls[a], hulls[b], work_address)
-        if answers[i] == HULLS_APART and _same_plane(work, kept, planes, slot):
-            answers[i] = HULLS_STILL_APART
-        _keep(work, kept, planes, slot)
-        if asked == DISTANCE:
-            values[i] = work.values[0]
-            for k in range(6):
-                points[i, k] = work.points[0, k]
-            for k in range(FEATURES):
-                features[i, k] = work.features[0, k]
-    return count
+    query, limit = stage.query, clearance
+    if not (objects.bodies[a].convex and objects.bodies[b].convex):
+        query = CLOSER_THAN
+        limit += _room_for_rounding(objects, a, b)
+    elif query != DISTANCE and limit == 0.0:
+        query = COLLIDES
+    work.kept = row.hulls
+    put_poses(work, objects, a, b)
+    work.question = query
+    work.limit = limit
+    answer = -1 - call_kernel(stage.closest, objects.hulls[a], objects.hulls[b], stage.work)
+    if answer == HULLS_APART and _same_plane(row.hulls, work.kept):
+        answer = HULLS_STILL_APART
+    row.hulls = work.kept
+    return answer
+
+
+@inner
+def _keep_distance(work, row):
+    row.value = work.values[0]
+    for k in range(6):
+        row.points[k] = work.points[0, k]
+    row.faces[0] = work.features[0, 2]
+    row.faces[1] = work.features[0, 5]
+
+
+@inner
+def _are_compared(objects, stage, row, a, b, clearance):
+    """Whether the hulls of two bodies, not both convex, are compared."""
+    if stage.choose:
+        triangles = max(objects.bodies[a].triangles, objects.bodies[b].triangles)
+        if not hulls_are_worth_it(row, triangles):
+            return False
+    return objects.hulls[a] != 0 and objects.hulls[b] != 0 and clearance < np.inf
+
+
+@inner
+def _hulls_of_pair(objects, pairs, stage, work, i):
+    """Compare the hulls of a pair, if that is worth it, and say what is left to be done."""
+    a, b, clearance = pairs.objects[i, 0], pairs.objects[i, 1], pairs.clearances[i]
+    row = pairs.rows[pairs.slots[i]]
+    body_a, body_b = objects.bodies[a], objects.bodies[b]
+    convex = body_a.convex and body_b.convex
+    answer = NOT_COMPARED
+    if convex or _are_compared(objects, stage, row, a, b, clearance):
+        answer = _compare(objects, stage, work, row, a, b, clearance)
+        stage.compared += 1
+        stage.by_kept_planes += int(answer == HULLS_STILL_APART)
+        stage.apart += int(answer != HULLS_NEAR)
+        if stage.choose:
+            learn(row, answer == HULLS_STILL_APART)
+    if convex:
+        if stage.query == DISTANCE:
+            _keep_distance(work, row)
+            row.yes = row.value <= clearance
+        else:
+            row.yes = answer == HULLS_NEAR
+        stage.met += int(row.yes)
+        pairs.states[i] = OPEN if stage.contacts and row.yes else SETTLED
+    elif answer in (HULLS_APART, HULLS_STILL_APART):
+        row.value = np.inf
+        row.yes = False
+        pairs.states[i] = SETTLED
+    elif not (body_a.has_triangles and body_b.has_triangles):
+        pairs.states[i] = BY_VERBS
+        stage.by_verbs += 1
+
+
+@kernel
+def hull_stage(objects, pairs, stage):
+    """Compare the hulls of all open pairs from ``first`` to ``end``."""
+    objects, pairs, stage = objects_at(objects), pairs_at(pairs), stage_at(stage)
+    work = work_at(stage.work)
+    for i in range(stage.first, stage.end):
+        if pairs.states[i] == OPEN:
+            _hulls_of_pair(objects, pairs, stage, work, i)
+            if stage.first_only and stage.met > 0:
+                break
+    return 0

@@ -6,11 +6,7 @@ what belongs to the model; green features, which the hull has made, have no tria
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba.core import config
-from numpy.typing import NDArray
 
 from impinge.arrays import Ints
 from impinge.bvh.search import tree_handle_of
@@ -18,11 +14,9 @@ from impinge.convex.hull.convex_hull import ConvexHull
 from impinge.convex.hull.feature_graph import feature_graph
 from impinge.geometry.exact.integers import collinear
 from impinge.incremental.solids.hull_surface import hull_surface
-from impinge.kernels.memory import address_of
+from impinge.kernels.record import Record, int64
 from impinge.mesh import topology
 from impinge.mesh.mesh import Mesh
-
-Numbers = NDArray[np.int64]
 
 _MOST = 8
 """Triangles of one feature; more are seldom worth looking at before the trees are asked."""
@@ -30,33 +24,36 @@ _NEAR_LINE = 1e-9
 """Vertices that are farther from a line, for the size of the mesh, need no exact look."""
 
 
-class HullTriangles:
+class HullTriangles(Record, constant=True):
     """Triangles, by their places in the tree, of the vertices, edges and faces of a hull, in this order."""
 
-    def __init__(self, mesh: Mesh) -> None:
-        surface = hull_surface(mesh)
-        hull, hull_face = surface.hull, surface.hull_face
-        vertices, edges = len(hull.vertices), len(hull.edges)
-        self.firsts = np.array([0, vertices, vertices + edges], dtype=np.int64)
-        """Where the features of each kind begin."""
-        lists = [*_of_vertices(mesh, hull), *_of_edges(mesh, hull, hull_face), *_of_faces(hull, hull_face)]
-        order = tree_handle_of(mesh).order
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        self.starts: Numbers = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-        faces = np.array([face for each in lists for face in each], dtype=np.int64)
-        self.places: Numbers = place[faces]
-        self._header = np.array([0, 0, 0, len(lists), len(self.places)], dtype=np.int64)
-        if config.DISABLE_JIT:
-            self.address: Any = self
-        else:
-            self._header[:3] = [address_of(array) for array in (self.firsts, self.starts, self.places)]
-            self.address = address_of(self._header)
+    firsts = int64[:]
+    """Where the features of each kind begin."""
+    starts = int64[:]
+    """Where the triangles of each feature begin,"""
+    places = int64[:]
+    """among these."""
+
+
+def _hull_triangles(mesh: Mesh) -> HullTriangles:
+    surface = hull_surface(mesh)
+    hull, hull_face = surface.hull, surface.hull_face
+    vertices, edges = len(hull.vertices), len(hull.edges)
+    lists = [*_of_vertices(mesh, hull), *_of_edges(mesh, hull, hull_face), *_of_faces(hull, hull_face)]
+    order = tree_handle_of(mesh).order
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    faces = np.array([face for each in lists for face in each], dtype=np.int64)
+    return HullTriangles(
+        firsts=np.array([0, vertices, vertices + edges], dtype=np.int64),
+        starts=np.cumsum([0, *map(len, lists)], dtype=np.int64),
+        places=place[faces],
+    )
 
 
 def hull_triangles(mesh: Mesh) -> HullTriangles:
     """Made once."""
-    return mesh.memo("hull triangles", HullTriangles)
+    return mesh.memo("hull triangles", _hull_triangles)
 
 
 def _of_vertices(mesh: Mesh, hull: ConvexHull) -> list[list[int]]:

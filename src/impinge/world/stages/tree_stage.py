@@ -7,90 +7,143 @@ of those that were nearest is where the search for a smaller one begins.
 
 from __future__ import annotations
 
-import numpy as np
-
-from impinge.bvh.workspace import CLEARANCE, FACE_A, FACE_B, FOUND, POSE, RESUMED, WITNESS, work_at
+from impinge.broadphase.body_boxes.local_bounds import may_hold
+from impinge.bvh.answers import APART, MEETING, UNFINISHED
+from impinge.bvh.workspace import work_at
 from impinge.kernels.jit import call_kernel, inner, kernel
-from impinge.kernels.memory import table
+from impinge.kernels.record import Record, address, bool_, int64
+from impinge.world.stages.hull_choice import FEWEST_TRIANGLES
+from impinge.world.stages.pair_table import MAYBE_NESTED, NO_POINT, OPEN, SETTLED, objects_at, pairs_at, put_poses
 
-WITNESS_NUMBERS = 3
-"""What a pair keeps: whether there are triangles that met, and two places in the trees."""
-
-ANSWERS = 0
-"""What is wanted: yes or no,"""
+# What is wanted.
+YES_OR_NO = 0
 DISTANCES = 1
-"""distance, points and faces,"""
+"""Distance, points and faces."""
 CONTACTS = 2
-"""or contacts, as numbers in the workspace (``bvh.leaf_operations``)."""
+"""Contacts, as numbers in the workspace (``bvh.leaves``)."""
 
-_addresses = table(np.int64)
-_numbers = table(np.int64)
-_pairs = table(np.int64, 2)
-_poses = table(np.float64, 4, 4)
-_doubles = table(np.float64)
-_answers = table(np.int64)
-_witnesses = table(np.int64, WITNESS_NUMBERS)
-_points = table(np.float64, 6)
-_faces = table(np.int32, 2)
+# Why the kernel returns.
+DONE = 0
+PAUSED = 1
+"""A search is out of budget, or there is no room for more contacts."""
+
+
+class TreeStage(Record):
+    """What is asked, and what it took."""
+
+    query = address
+    """The kernel for two trees,"""
+    work = address
+    """and its workspace."""
+    wanted = int64
+    first_only = bool_
+    """Whether one yes is enough."""
+    choose = bool_
+    """Whether only pairs of large bodies would ask their hulls."""
+    ends = int64[:]
+    """For contacts: how many there are of all pairs so far; of pairs that are not open, the same as before them,"""
+    taken = int64
+    """and how many were taken out of the workspace."""
+    first = int64
+    end = int64
+    """Pairs to go through."""
+    compared = int64
+    maybe_nested = int64
+    no_points = int64
+    met = int64
+    """Pairs that were compared, that may be nested, that need a point of contact, and with a yes."""
+
+
+stage_at = TreeStage.at
 
 
 @inner
-def _place(work, poses, a, b):
-    for i in range(4):
-        for j in range(4):
-            work.asked_a[0, i, j] = poses[a, i, j]
-            work.asked_b[0, i, j] = poses[b, i, j]
+def _keep_distance(work, row):
+    row.value = work.values[0]
+    row.faces[0] = work.faces[0, 0]
+    row.faces[1] = work.faces[0, 1]
+    for k in range(6):
+        row.points[k] = work.points[0, k]
 
 
 @inner
-def _recall(work, witnesses, slot):
-    work.counters[WITNESS] = witnesses[slot, 0]
-    work.counters[FACE_A] = witnesses[slot, 1]
-    work.counters[FACE_B] = witnesses[slot, 2]
+def _may_be_in(objects, a, b):
+    """Whether some of object a may be inside object b, a solid; a body of several pieces may have one of them there."""
+    body = objects.bodies[a]
+    if not objects.bodies[b].solid:
+        return False
+    return not body.in_one_piece or may_hold(objects.posed[b], body.local, objects.poses[objects.first_pose + a])
 
 
 @inner
-def _keep(work, witnesses, slot):
-    witnesses[slot, 0] = work.counters[WITNESS]
-    witnesses[slot, 1] = work.counters[FACE_A]
-    witnesses[slot, 2] = work.counters[FACE_B]
+def _note_cost(objects, stage, a, b, tests):
+    """What trees spent on a pair that is apart, its hulls might have saved."""
+    body_a, body_b = objects.bodies[a], objects.bodies[b]
+    if stage.choose and max(body_a.triangles, body_b.triangles) < FEWEST_TRIANGLES:
+        return
+    for shape in (body_a.shape, body_b.shape):
+        objects.spent[shape] += tests
+        if objects.spent[shape] > objects.hull_price[shape]:
+            objects.hulls_wanted = 1
+
+
+@inner
+def _finish(objects, pairs, stage, work, i, answer, tests):
+    """Write the answer about a pair, and what is left to be done."""
+    a, b, row = pairs.objects[i, 0], pairs.objects[i, 1], pairs.rows[pairs.slots[i]]
+    pairs.states[i] = SETTLED
+    meets = answer == MEETING
+    if stage.wanted == CONTACTS:
+        before = stage.ends[i - 1] if i > 0 else 0
+        meets = stage.ends[i] > before
+        if objects.bodies[a].convex and objects.bodies[b].convex:
+            return  # hulls have decided
+    elif stage.wanted == DISTANCES:
+        _keep_distance(work, row)
+        meets = row.value == 0.0
+    if stage.wanted != CONTACTS:
+        row.triangles = work.witness
+    row.yes = row.value <= pairs.clearances[i] if stage.wanted == DISTANCES else meets
+    stage.met += int(row.yes)
+    if not row.yes:
+        _note_cost(objects, stage, a, b, tests)
+    if meets:
+        if stage.wanted == DISTANCES:
+            pairs.states[i] = NO_POINT
+            stage.no_points += 1
+    elif (stage.wanted != YES_OR_NO or answer == APART) and (_may_be_in(objects, a, b) or _may_be_in(objects, b, a)):
+        pairs.states[i] = MAYBE_NESTED
+        stage.maybe_nested += 1
 
 
 @kernel
-def tree_stage(
-    question, wanted, work_address, first, count, objects, room, pairs, slots, trees, poses, clearances,
-    witnesses, answers, values, points, faces,
-):  # fmt: skip
-    """Ask a kernel of trees, given by its address, about pairs of objects from ``first`` on.
+def tree_stage(objects, pairs, stage):
+    """Ask a kernel of trees about all open pairs from ``first`` to ``end``; their trees have been built.
 
-    Answers are those of the kernel; for contacts, how many there are of all pairs so far.  Returns where it stopped:
-    at the end, or where there was no room for more contacts.  Called again with that it goes on.
+    Returns DONE or PAUSED; called again after that it goes on, at ``first``.
     """
-    pairs, slots, clearances = _pairs(pairs, count), _numbers(slots, count), _doubles(clearances, count)
-    trees, poses = _addresses(trees, objects), _poses(poses, objects)
-    witnesses = _witnesses(witnesses, room)
-    answers, values = _answers(answers, count), _doubles(values, count)
-    points, faces = _points(points, count), _faces(faces, count)
-    work = work_at(work_address)
-    for i in range(first, count):
-        a, b, slot = pairs[i, 0], pairs[i, 1], slots[i]
-        if work.counters[RESUMED] == 0:
-            _place(work, poses, a, b)
-            _recall(work, witnesses, slot)
-            work.numbers[CLEARANCE] = clearances[i]
-            work.counters[POSE] = 0
-        answer = call_kernel(question, trees[a], trees[b], work_address)
-        if wanted == CONTACTS:
-            if work.counters[RESUMED] != 0:
-                return i
-            answers[i] = work.counters[FOUND]
-            continue
-        answers[i] = answer
-        _keep(work, witnesses, slot)
-        if wanted == DISTANCES:
-            values[i] = work.values[0]
-            faces[i, 0] = work.faces[0]
-            faces[i, 1] = work.faces[1]
-            for k in range(6):
-                points[i, k] = work.points[k]
-    return count
+    objects, pairs, stage = objects_at(objects), pairs_at(pairs), stage_at(stage)
+    work = work_at(stage.work)
+    while stage.first < stage.end:
+        i = stage.first
+        if pairs.states[i] == OPEN:
+            a, b = pairs.objects[i, 0], pairs.objects[i, 1]
+            tests = work.box_tests
+            if not work.resumed:
+                put_poses(work, objects, a, b)
+                work.witness = pairs.rows[pairs.slots[i]].triangles
+                work.clearance = pairs.clearances[i]
+                work.pose = 0
+                stage.compared += 1
+            answer = call_kernel(stage.query, objects.trees[a], objects.trees[b], stage.work)
+            if answer == UNFINISHED or (stage.wanted == CONTACTS and work.resumed):
+                return PAUSED
+            if stage.wanted == CONTACTS:
+                stage.ends[i] = stage.taken + work.found
+            _finish(objects, pairs, stage, work, i, answer, work.box_tests - tests)
+            if stage.first_only and stage.met > 0:
+                return DONE
+        elif stage.wanted == CONTACTS:
+            stage.ends[i] = stage.ends[i - 1] if i > 0 else 0
+        stage.first += 1
+    return DONE

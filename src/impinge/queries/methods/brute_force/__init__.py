@@ -73,7 +73,7 @@ class BruteForce(SurfaceMethod):
         return np.concatenate(found)[: None if most is None else most + 1]
 
     def nearest_pairs(self, poses_a: Floats, poses_b: Floats) -> DistanceColumns:
-        from impinge.queries.methods.brute_force.distances import nearest_pairs
+        from impinge.queries.methods.brute_force.distances import Best, nearest_pairs
 
         count = len(poses_a)
         values = np.full(count, np.inf)
@@ -82,7 +82,8 @@ class BruteForce(SurfaceMethod):
 
         def go_on(poses: slice, of_a: slice) -> bool:
             asked = self._body_a, self._body_b, poses_a[poses], poses_b[poses]
-            return nearest_pairs(*asked, of_a.start, of_a.stop, values[poses], points[poses], faces[poses])  # type: ignore[no-any-return]
+            best = Best(values[poses], points[poses], faces[poses])
+            return nearest_pairs(*asked, of_a.start, of_a.stop, best)  # type: ignore[no-any-return]
 
         if self._pairs_per_pose <= _FIRST_PAIRS:
             for part in self._parts(count):

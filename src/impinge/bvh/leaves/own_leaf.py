@@ -14,11 +14,12 @@ import numba
 from numba.core import config
 
 from impinge.bvh.layout import WIDTH
-from impinge.bvh.leaf_operations import in_reach, key_of_places, place_of, posed_triangle
+from impinge.bvh.leaves.distance_leaves import in_reach
+from impinge.bvh.leaves.posed_triangles import key_of_places, place_of, posed_triangle
 from impinge.bvh.questions import visit_all
 from impinge.bvh.traverse import candidates, visit
 from impinge.bvh.tree_handle import obb_body
-from impinge.bvh.workspace import FOUND, PAIRS_ROOM, TRIANGLE_TESTS, work_at
+from impinge.bvh.workspace import work_at
 from impinge.kernels.lanes import count_bits, lowest_bit
 
 
@@ -36,11 +37,11 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
     candidates.of(Own)(in_reach)
 
     @visit.of(Own)
-    def visit_pairs(leaf, near, far, node, slots, far_ref, motion, side, work):
-        work.counters[TRIANGLE_TESTS] += count_bits(slots)
+    def visit_pairs(leaf, near, far, node, slots, far_ref, side, work):
+        work.triangle_tests += count_bits(slots)
         there = place_of(far, far_ref)
         far_triangle = posed_triangle(leaf.poses, 1 - side, far, there)
-        found = work.counters[FOUND]
+        found = work.found
         while slots != 0:
             here = place_of(near, node * WIDTH + lowest_bit(slots))
             slots &= slots - 1
@@ -50,8 +51,8 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
                 work.pairs[found] = key_of_places(near, far, here, there, 0, side, work)
                 leaf.values[found] = value
                 found += 1
-        work.counters[FOUND] = found
-        return found > work.sizes[PAIRS_ROOM] - WIDTH
+        work.found = found
+        return found > work.n_pairs - WIDTH
 
     def kernel(a, b, work, values):
         space = work_at(work)

@@ -1,0 +1,1 @@
+"""Hierarchical sweep and prune over two box hierarchies."""
