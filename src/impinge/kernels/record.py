@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.kernels.compiler import without_compiler
+from impinge.kernels.jit import in_compiled_code
+from impinge.kernels.mode import without_compiler
 
 
 class Field(NamedTuple):
@@ -166,9 +167,13 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         """For kernels: ``view = Search.at(address)``, once a module: ``search_at = Search.at``."""
         if without_compiler():
             return _itself
-        from impinge.kernels.record_views import view_at
 
-        return view_at(cls)
+        def make() -> Any:
+            from impinge.kernels.record_views import view_at
+
+            return view_at(cls)
+
+        return in_compiled_code(make, f"{cls.__name__}.at")
 
     def __getitem__(cls, key: Any) -> Any:
         """The declaration of an array of such records."""

@@ -103,7 +103,7 @@ def _magnified(plane: Floats, starts: NDArray[np.int64]) -> Floats:
     return magnified
 
 
-@kernel
+@kernel("float64[:, ::1], int64[::1], int64[::1], float64[::1], int64[:, ::1]")
 def _clip_rings(plane, place, starts, priority, triangles):
     for i in range(len(starts) - 1):
         first, end = starts[i], starts[i + 1]
