@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import impinge
@@ -105,10 +106,18 @@ def test_a_feature_level_that_is_not_there_is_named(folder: Path) -> None:
 
 # ------------------------------------------------------- with an installation that has a library
 
-ANSWER = (
-    "import impinge; from impinge.kernels.mode import library; cube = impinge.shapes.box(1, 1, 1);"
-    "print(impinge.collides(cube, cube), library() and library().level)"
-)
+WITHOUT_NUMBA = "import sys; sys.modules['numba'] = None\n"
+ANSWER = f"""{WITHOUT_NUMBA}
+import impinge
+from impinge.kernels.mode import library
+cube = impinge.shapes.box(1, 1, 1)
+print(impinge.collides(cube, cube), library() and library().level)
+"""
+WARMUP = f"""{WITHOUT_NUMBA}
+sys.argv[1:] = ["warmup"]
+from impinge.cli.entry import run
+run()
+"""
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -144,7 +153,7 @@ def test_the_copy_of_an_installation_works(run: Run, installation: Path) -> None
 
 @pytest.mark.library
 def test_the_library_answers_without_numba(run: Run) -> None:
-    done = run(f"import sys; sys.modules['numba'] = None; {ANSWER}")
+    done = run()
     assert (done.stdout.split()[0], done.stderr, done.returncode) == ("True", "", 0)
     assert done.stdout.split()[1].startswith("x86-64")
 
@@ -161,7 +170,7 @@ def test_each_feature_level_can_be_chosen(run: Run, installation: Path) -> None:
 @pytest.mark.library
 @pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "missing", "folder", "source", "manifest"])
 def test_damage_is_told_in_one_line_and_never_run(run: Run, installation: Path, damage: str) -> None:
-    """There is no Numba here that could compile the kernels instead."""
+    """There is no Numba that could compile the kernels instead."""
     for library in libraries(installation):
         content = bytearray(library.read_bytes())
         if damage == "cut":
@@ -192,7 +201,9 @@ def test_damage_is_told_in_one_line_and_never_run(run: Run, installation: Path, 
 def test_the_command_tells_it_in_one_line(run: Run, installation: Path) -> None:
     for library in libraries(installation):
         library.unlink()
-    done = run("from impinge.cli.entry import run; import sys; sys.argv[1:] = ['warmup']; run()")
+    done = run(
+        "import sys; sys.modules['numba'] = None; sys.argv[1:] = ['warmup']; import impinge.cli.entry as e; e.run()"
+    )
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "needs the package 'numba'" in done.stderr
@@ -212,8 +223,6 @@ def test_a_read_only_installation_works_from_two_processes(run: Run, installatio
 
 @pytest.mark.library
 def test_wrong_arguments_are_refused_before_anything_is_run() -> None:
-    import numpy as np
-
     from impinge.broadphase.boxes import first_bad_box
     from impinge.bvh.volumes.obb_kernels import collides
     from impinge.convex.hull.red_features import mark_red
@@ -234,3 +243,30 @@ def test_wrong_arguments_are_refused_before_anything_is_run() -> None:
     for polygons in (None, (), (integers,), (integers[0],) * 4):
         with pytest.raises(TypeError, match="mark_red"):
             mark_red(rows, integers, integers, integers, integers[0], polygons, truths, truths)
+
+
+@pytest.mark.library
+def test_a_kernel_that_finds_no_memory_says_so() -> None:
+    from impinge.broadphase.brute_force import overlaps_from
+
+    ids, rows, fixed = np.arange(2), np.zeros((2, 6)), np.zeros(2, np.bool_)
+    assert len(overlaps_from(0, 2, ids, rows, fixed, 0.0, 4)[0]) == 1
+    for guess in (1 << 45, 1 << 58):
+        with pytest.raises(MemoryError, match="overlaps_from found no memory"):
+            overlaps_from(0, 2, ids, rows, fixed, 0.0, guess)
+
+
+@pytest.mark.library
+def test_arrays_of_kernels_are_released_when_nobody_has_them() -> None:
+    """A gigabyte is made in the loop; what is kept of it, a part of an array, stays as it is."""
+    import resource
+
+    from impinge.broadphase.aabb_tree.kept_pairs import merged
+
+    keys = np.arange(1 << 17)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for i in range(1000):
+        part = merged(keys, keys[:0])[i:]
+        assert part[0] == i
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
+    assert np.array_equal(part, keys[999:])
