@@ -139,9 +139,6 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
                 else:
                     namespace[key] = _number_as_numpy(key, field) if field.rows is None else _part_as_record(key)
         cls: RecordType = super().__new__(mcs, name, bases, namespace)
-        cls.offsets = {key: getattr(cls, _stored_as(key, field)).offset for key, field in cls.fields.items()}
-        if cls.can_be_part:
-            cls.dtype = cls._as_dtype()
         return cls
 
     @property
@@ -182,7 +179,10 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         return _sized(None, cls, key)
 
     def __init__(cls, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments)
+        super().__init__(*arguments)  # from Python 3.13 on the structure has a size only after this
+        cls.offsets = {key: getattr(cls, _stored_as(key, field)).offset for key, field in cls.fields.items()}
+        if cls.can_be_part:
+            cls.dtype = cls._as_dtype()
 
     def __call__(cls, *arguments: Any, **values: Any) -> Any:
         """A new record.
