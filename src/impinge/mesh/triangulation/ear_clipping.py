@@ -87,6 +87,7 @@ def clip_large(plane: Floats, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     triangles = np.empty((len(plane) - 2 * (len(starts) - 1), 3), dtype=np.int64)
     priority = np.random.default_rng(0).permutation(2 * int(np.diff(starts).max())).astype(np.float64)
+    plane = np.ascontiguousarray(plane)  # columns that were chosen come in the order of Fortran
     _clip_rings(_magnified(plane, starts), places(plane, starts), starts, priority, triangles)
     return triangles
 
