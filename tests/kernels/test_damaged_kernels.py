@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from impinge.kernels import cache as kernel_cache
-from impinge.kernels import numba_compiler
 from impinge.kernels.mode import without_compiler
 
 pytestmark = pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
@@ -59,6 +58,8 @@ class FewKernels:
 
     def found(self) -> set[str]:
         """The names of those that a new process finds in the cache; all have to give the right answers."""
+        from impinge.kernels import numba_compiler
+
         module = self.imported()
         thrice = numba_compiler._keep_alive[-1]
         assert module.six_times(7.0) == 42.0
