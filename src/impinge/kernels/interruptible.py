@@ -9,12 +9,17 @@ is done in a thread as well (``out_of_reach``), or with signals deferred (``sign
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import cache, partial
+from types import FrameType
+from typing import Any, Generic, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -81,27 +86,24 @@ def _measured_parts(count: int, size: int) -> Iterator[slice]:
 
 
 def in_threads(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-    """Call every task in a thread of its own; where one fails or the wait is interrupted, the others end soon."""
-    from concurrent.futures import ThreadPoolExecutor, wait
+    """Call every task in a thread of its own; where one fails or the wait is interrupted, the others end soon.
 
+    Where several fail, the error of the first in order is raised.
+    """
     errand = _Errand()
-
-    def call(task: Callable[[], Result]) -> Result:
-        _here.errand = errand
-        stop_if_abandoned()
-        return task()
-
-    with ThreadPoolExecutor(len(tasks)) as pool:  # leaving it waits for the threads
-        try:
-            results = []
-            for future in [pool.submit(call, task) for task in tasks]:
-                while wait([future], _POLL_INTERVAL).not_done:
-                    pass
-                results.append(future.result())
-            return results
-        except BaseException:
-            errand.abandoned = True
-            raise
+    calls = [_Call(task, errand) for task in tasks]
+    try:
+        for call in calls:
+            call.start()
+        return [call.answer() for call in calls]
+    except BaseException:
+        errand.abandoned = True
+        for call in calls:
+            if call.begun:  # otherwise it begins later, and ends at once, or never
+                call.wait()
+        raise
+    finally:
+        calls.clear()  # an error refers to this frame
 
 
 def out_of_reach(task: Callable[[], Result]) -> Result:
@@ -109,29 +111,80 @@ def out_of_reach(task: Callable[[], Result]) -> Result:
 
     The process does not end before that.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return task()
-    results: list[Result] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
+    call = _Call(task)
+    call.start()
+    return call.answer()
 
-    def call() -> None:
+
+class _Call(Generic[Result]):
+    """The call of a task in a thread of its own.
+
+    ``threading`` is Python code: a signal handler that raises inside of it, while a Thread starts or an Event is
+    waited for, can leave one of its locks free that it then releases.  A RuntimeError comes out instead of
+    KeyboardInterrupt, once in some thousand interruptions.  So these are threads of ``_thread``, whose functions are C.
+    """
+
+    def __init__(self, task: Callable[[], Result], errand: _Errand | None = None) -> None:
+        self.begun = self._over = False
+        self._task, self._errand = task, errand
+        self._result: Result | None = None
+        self._error: BaseException | None = None
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
+
+    def start(self) -> None:
+        _end_with_process()
         try:
-            results.append(task())
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
+            _thread.start_new_thread(self._run, ())
+        except RuntimeError:  # there can be no more threads
+            self._run()
 
-    try:
-        threading.Thread(target=call, name="impinge", daemon=False).start()
-    except RuntimeError:  # there can be no more threads
-        return task()
-    while not done.wait(_POLL_INTERVAL):
-        pass
-    if errors:
-        raise errors[0]
-    return results[0]
+    def _run(self) -> None:
+        self.begun = True
+        _unfinished.add(self)
+        before, _here.errand = _here.errand, self._errand
+        try:
+            stop_if_abandoned()
+            self._result = self._task()
+        except BaseException as error:
+            self._error = error
+        finally:
+            _here.errand = before
+            self._over = True
+            _unfinished.discard(self)
+            self._lock.release()
+
+    def wait(self) -> None:
+        """May be called again after an interruption, which can come when the lock was just acquired."""
+        while not self._over:
+            self._lock.acquire(True, _POLL_INTERVAL)
+
+    def answer(self) -> Result:
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return cast(Result, self._result)
+
+
+_unfinished: set[_Call[Any]] = set()
+
+
+def _wait_for_all() -> None:
+    for call in _unfinished.copy():
+        call.wait()
+
+
+@cache
+def _end_with_process() -> None:
+    """Let the process wait for its threads: the machine code that they run must not go away before.
+
+    Functions that are registered last are called first, so this comes after the import of Numba.
+    """
+    atexit.register(_wait_for_all)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 _DEFERRED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM", "SIGINT") if hasattr(signal, name))
@@ -139,20 +192,40 @@ _DEFERRED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM", "SIGI
 
 @contextmanager
 def signals_deferred() -> Iterator[None]:
-    """Handle signals that arrive meanwhile at the end.
+    """Handle signals that arrive meanwhile at the end, also where an error ends it.
 
     For what can neither be interrupted nor done in another thread, because it is part of an import.
     """
     handlers: dict[int, Callable[..., object]] = {}
-    arrived: list[tuple[int, object]] = []
-    if threading.current_thread() is threading.main_thread():
-        handlers = {number: handler for number in _DEFERRED if callable(handler := signal.getsignal(number))}
+    arrived: list[tuple[int, FrameType | None]] = []
+    deferring = True
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if deferring:
+            arrived.append((number, frame))
+        else:
+            handlers[number](number, frame)
+
+    if threading.get_ident() == threading.main_thread().ident:
+        handlers.update((number, found) for number in _DEFERRED if callable(found := signal.getsignal(number)))
     try:
         for number in handlers:
-            signal.signal(number, lambda *what: arrived.append(what))
+            signal.signal(number, handle)
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    for number, frame in arrived:
-        handlers[number](number, frame)
+        # A handler that is back may raise before the next one is; then that one is still called, by ``handle``.
+        deferring = False
+        try:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        finally:
+            _call_all([partial(handlers[number], number, frame) for number, frame in arrived])
+
+
+def _call_all(handlers: Sequence[Callable[[], object]]) -> None:
+    """Call every signal handler, whatever the others raise."""
+    if handlers:
+        try:
+            handlers[0]()
+        finally:
+            _call_all(handlers[1:])

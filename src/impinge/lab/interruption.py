@@ -16,15 +16,18 @@ Answer = TypeVar("Answer")
 _SOURCES = str(Path(impinge.__file__).parent)
 
 
-def interruptions(call: Callable[[], Answer], *, instructions: bool = False, step: int = 1) -> Iterator[Answer | None]:
+def interruptions(
+    call: Callable[[], Answer], *, instructions: bool = False, step: int = 1, everywhere: bool = False
+) -> Iterator[Answer | None]:
     """Call again and again, with a KeyboardInterrupt so many lines later each time, until the call ends.
 
-    Lines are those of this library.  Yields None after each call that was interrupted, and at last what was returned.
-    Signals are not handled between any two ``instructions``; an interruption at each of them is what no program meets.
+    Lines are those of this library, or all that Python executes ``everywhere``.  Yields None after each call that was
+    interrupted, and at last what was returned.  Signals are not handled between any two ``instructions``; an
+    interruption at each of them is what no program meets.
     """
     for count in itertools.count(1, step):
         try:
-            answer = interrupted(call, count, instructions)
+            answer = interrupted(call, count, instructions, everywhere)
         except KeyboardInterrupt:
             yield None
         else:
@@ -32,19 +35,19 @@ def interruptions(call: Callable[[], Answer], *, instructions: bool = False, ste
             return
 
 
-def interrupted(call: Callable[[], Answer], count: int, instructions: bool = False) -> Answer:
+def interrupted(call: Callable[[], Answer], count: int, instructions: bool = False, everywhere: bool = False) -> Answer:
     """Call with a KeyboardInterrupt at the line with this number, counted from 1, if it comes so far."""
-    answer, _ = _traced(call, count, instructions)
+    answer, _ = _traced(call, count, instructions, everywhere)
     return answer
 
 
 def line_count(call: Callable[[], Any], instructions: bool = False) -> int:
     """How many lines, or instructions, a call executes."""
-    _, lines = _traced(call, 0, instructions)
+    _, lines = _traced(call, 0, instructions, False)
     return lines
 
 
-def _traced(call: Callable[[], Answer], interrupt_at: int, instructions: bool) -> tuple[Answer, int]:
+def _traced(call: Callable[[], Answer], interrupt_at: int, instructions: bool, everywhere: bool) -> tuple[Answer, int]:
     lines, kind = 0, "opcode" if instructions else "line"
 
     def within(frame: FrameType, event: str, _: Any) -> Any:
@@ -57,7 +60,7 @@ def _traced(call: Callable[[], Answer], interrupt_at: int, instructions: bool) -
         return within
 
     def begin(frame: FrameType, event: str, _: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(_SOURCES):
+        if not everywhere and not frame.f_code.co_filename.startswith(_SOURCES):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = instructions, not instructions
         return within
