@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from impinge.arrays import read_only
 from impinge.broadphase.pair_keys import Keys, as_pairs, change_to
+from impinge.kernels.interruptible import in_parts
 from impinge.queries.method import DistanceColumns
 from impinge.results import Distance
 from impinge.world.candidates import Candidates, Reach
@@ -44,6 +45,9 @@ from impinge.world.stages.shape_groups import (
 
 _VERB_COSTS = 2000
 """What the verbs take for a pair, in comparisons of volumes."""
+
+_GATHERED_AT_ONCE = 50_000
+"""Rows of the pair cache whose distances are copied without a look at signals; two million take half a second."""
 
 
 class Clock:
@@ -187,7 +191,15 @@ class Pipeline:
 
     def _distances_of(self, slots: NDArray[np.int64]) -> DistanceColumns:
         rows = self._pairs.rows
-        return DistanceColumns(rows["value"][slots], rows["points"][slots].reshape(-1, 2, 3), rows["faces"][slots])
+        values, points, faces = rows["value"], rows["points"], rows["faces"]
+        if len(slots) <= _GATHERED_AT_ONCE:
+            return DistanceColumns(values[slots], points[slots].reshape(-1, 2, 3), faces[slots])
+        columns = tuple(np.empty((len(slots), *each.shape[1:]), each.dtype) for each in (values, points, faces))
+        for part in in_parts(len(slots), _GATHERED_AT_ONCE):
+            some = slots[part]
+            for column, each in zip(columns, (values, points, faces), strict=True):
+                column[part] = each[some]
+        return DistanceColumns(columns[0], columns[1].reshape(-1, 2, 3), columns[2])
 
     def _put_points_of_contact(self) -> None:
         """Where the distance is zero the search has found two faces, but no point."""
