@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from impinge import Mesh
+from impinge.kernels.interruptible import in_parts
+from impinge.mesh.triangulation import ear_clipping
 from impinge.mesh.triangulation.ear_clipping import clip_large
 from impinge.mesh.triangulation.triangulate import clip_ears
 
@@ -169,3 +171,20 @@ def test_many_polygons_at_once() -> None:
     mesh = Mesh(space, np.arange(len(space)).reshape(count, -1))
     expected = np.array(clipped_plainly(arms))
     assert (mesh.faces.reshape(count, -1, 3) == expected + len(arms) * np.arange(count)[:, None, None]).all()
+
+
+def test_many_polygons_are_clipped_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal is handled between two of them; the triangles are the same."""
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(3, 9, 40)
+    plane, starts = rng.integers(0, 5, (sizes.sum(), 2)).astype(np.float64), np.cumsum([0, *sizes])
+    whole = clip_large(plane, starts)
+    parts: list[slice] = []
+
+    def noted(count: int, _: int) -> list[slice]:
+        parts.extend(in_parts(count, 3))
+        return parts
+
+    monkeypatch.setattr(ear_clipping, "in_parts", noted)
+    assert clip_large(plane, starts).tolist() == whole.tolist()
+    assert len(parts) > 1

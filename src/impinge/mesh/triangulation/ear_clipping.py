@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from impinge.arrays import Floats
 from impinge.constants import LARGEST_COORDINATE
 from impinge.geometry.exact.predicates import orient2d_often_flat
+from impinge.kernels.interruptible import in_parts
 from impinge.kernels.jit import inner, kernel
 from impinge.mesh.triangulation.edge_fans import add_edge, edge_into, no_edges, take_edge
 from impinge.mesh.triangulation.place_tree import (
@@ -42,6 +43,9 @@ from impinge.mesh.triangulation.place_tree import (
     set_leaf,
 )
 from impinge.mesh.triangulation.ring_marks import all_marked, last_marked, next_marked, set_mark
+
+_FIRST_RINGS = 256
+"""Polygons that are cut before the time is taken; small ones take some ten microseconds each."""
 
 OPEN = 1
 """A corner that is to be tested.  Corners that turn right, and those that are gone, have no mark."""
@@ -88,7 +92,12 @@ def clip_large(plane: Floats, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     triangles = np.empty((len(plane) - 2 * (len(starts) - 1), 3), dtype=np.int64)
     priority = np.random.default_rng(0).permutation(2 * int(np.diff(starts).max())).astype(np.float64)
     plane = np.ascontiguousarray(plane)  # columns that were chosen come in the order of Fortran
-    _clip_rings(_magnified(plane, starts), places(plane, starts), starts, priority, triangles)
+    magnified, place = _magnified(plane, starts), places(plane, starts)
+    for part in in_parts(len(starts) - 1, _FIRST_RINGS):
+        some = starts[part.start : part.stop + 1]
+        first, end = int(some[0]), int(some[-1])
+        cut = triangles[first - 2 * part.start : end - 2 * part.stop]
+        _clip_rings(magnified[first:end], place[first:end], some - first, priority, cut)
     return triangles
 
 
