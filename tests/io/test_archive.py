@@ -27,6 +27,16 @@ def test_members_share_one_limit(builders: Any) -> None:
         archive.read("b")
 
 
+def test_what_is_packed_too_well_is_refused(builders: Any) -> None:
+    """One line that is repeated a million times, but no file of a few megabytes."""
+    line = b'<item objectid="1"/>'
+    assert len(content(builders.zipped({"a": line * 500_000}))) == 10_000_000
+    data = builders.zipped({"a": line * 1_000_000})
+    with pytest.raises(ValueError, match="'a' in the archive unpacks to 20,000,000 bytes, more than 100 times what it"):
+        content(data)
+    assert len(content(data, limit=MAX_EXPANDED + 1)) == 20_000_000
+
+
 def test_headers_that_lie(builders: Any) -> None:
     data = builders.zipped({"a": bytes(3_000_000)})
     true = struct.pack("<I", 3_000_000)

@@ -140,3 +140,40 @@ def test_formats(tmp_path: Path, builders: Any, suffix: str, write: Any) -> None
     for load in (impinge.load, impinge.load_assembly):
         with pytest.raises(ValueError, match=rf"a\.{suffix}: it places .* parts and groups"):
             load(path)
+
+
+def many_uses(builders: Any, number: int) -> dict[str, bytes]:
+    """Files that use a part, or one that shows nothing, so often."""
+    model = builders.model_3mf()
+    empty = b'<object id="7"/></resources>'
+    document, binary = builders.gltf_document()
+    document["nodes"] += [{}] * number
+    document["scenes"][0]["nodes"] += range(3, 3 + number)
+    instance = "<Instance3D><IsAggregatedBy>1</IsAggregatedBy><IsInstanceOf>9</IsInstanceOf></Instance3D>"
+    end = "</ProductStructure>"
+    return {
+        "items.3mf": builders.zipped(
+            {"3D/3dmodel.model": model.replace(b"<build>", b"<build>" + number * b'<item objectid="1"/>')}
+        ),
+        "components.3mf": builders.zipped(
+            {
+                "3D/3dmodel.model": model.replace(b"</resources>", empty).replace(
+                    b"<components>", b"<components>" + number * b'<component objectid="7"/>'
+                )
+            }
+        ),
+        "nodes.dae": builders.dae().replace(b"</visual_scene>", number * b"<node/>" + b"</visual_scene>"),
+        "nodes.glb": builders.glb(document, binary),
+        "instances.3dxml": builders.threedxml({"tree.3dxml": (end, number * instance + end)}),
+    }
+
+
+def test_uses_are_counted_before_they_are_made(tmp_path: Path, builders: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of parts without any geometry."""
+    for name, data in many_uses(builders, 90).items():
+        (tmp_path / name).write_bytes(data)
+        assert len(impinge.load(tmp_path / name).faces) >= 24
+    monkeypatch.setattr("impinge.io.source.MOST_USES", 50)
+    for name in many_uses(builders, 0):
+        with pytest.raises(ValueError, match=r"it uses parts and groups [0-9]+ times; more than 50 are not supported"):
+            impinge.load(tmp_path / name)

@@ -10,7 +10,7 @@ import pytest
 
 import impinge
 from impinge.io.source import MAX_EXPANDED, Source
-from impinge.io.xml_tree import elements_of, floats_in, integers_in, tree_of
+from impinge.io.xml_tree import elements_of, float_runs, floats_in, integer_runs, integers_in, tree_of
 
 LAUGHS = (
     "<!DOCTYPE a [<!ENTITY l0 'ha'>" + "".join(f"<!ENTITY l{k} '{10 * f'&l{k - 1};'}'>" for k in range(1, 12)) + "]>"
@@ -65,9 +65,41 @@ def test_broken_documents(data: bytes) -> None:
 
 def test_many_small_elements_take_more_than_their_text() -> None:
     data = b"<a>" + b"<b/>" * 1000 + b"</a>"
-    assert len(tree_of(data, source(200_000))) == 1000
+    assert len(tree_of(data, source(400_000))) == 1000
     with pytest.raises(ValueError, match="would take more than 50,000 bytes"):
         tree_of(data, source(50_000))
+
+
+def test_attributes_take_more_than_their_text() -> None:
+    data = b"<a " + b" ".join(b'a%d=""' % k for k in range(1000)) + b"/>"
+    assert len(tree_of(data, source(600_000)).attrib) == 1000
+    for parse in (tree_of, lambda *arguments: list(elements_of(*arguments, cleared=(b"vertex",)))):
+        with pytest.raises(ValueError, match="would take more than 200,000 bytes"):
+            parse(data, source(200_000), "the file")
+
+
+def test_elements_that_are_cleared_take_less() -> None:
+    data = b"<a>" + b'<vertex x="1" y="2" z="3"/>' * 1000 + b"</a>"
+    assert len(list(elements_of(data, source(200_000), cleared=(b"vertex",)))) == 1001
+    with pytest.raises(ValueError, match="would take more than 200,000 bytes"):
+        next(elements_of(data, source(200_000)))
+
+
+def test_runs_of_numbers() -> None:
+    values, lengths = integer_runs(" 1 2\t-3,, 4\n,5 6")
+    assert (values.tolist(), lengths.tolist()) == ([1, 2, -3, 4, 5, 6], [3, 0, 1, 2])
+    assert [part.tolist() for part in integer_runs("")] == [[], [0]]
+    for text in ("1 2,1-2", "1 2.5", "1;2", "1 2,x"):
+        with pytest.raises(ValueError, match="a list of integers holds something else"):
+            integer_runs(text)
+    values, lengths = float_runs(["1.5 2", "", " 1e-320 "])
+    assert (values.tolist(), lengths.tolist()) == ([1.5, 2.0, 1e-320], [2, 0, 1])
+
+
+@pytest.mark.parametrize("text", ["0.1 1e22 -0.0 5e-324 1.7976931348623157e308 nan inf", "+1 -2."])
+def test_short_and_long_texts_hold_the_same_numbers(text: str) -> None:
+    short, long = floats_in(text), floats_in(text + 500 * " ")
+    assert short.tobytes() == long.tobytes()
 
 
 @pytest.mark.parametrize("suffix", ["3mf", "dae", "3dxml"])

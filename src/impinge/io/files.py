@@ -44,6 +44,12 @@ _NO_FACTORS = read_only(np.empty((0, 9)))
 _REMEMBERED_FACTORS = 100
 """Scalings of one geometry that share their meshes; of more, only the latest do."""
 
+_CORNER = 5_000
+"""Bytes for each corner of a large polygon.
+
+It is time rather than memory: the default allows 400,000 corners, which are cut into triangles in some seconds.
+"""
+
 SUFFIXES = (*_READERS, *_CAD)
 """The file name endings that can be read, in small letters."""
 
@@ -149,7 +155,9 @@ def load_assembly(
     max_expanded
         How many bytes the content may take once archives are unpacked and instances
         copied, by default 2 GiB, some ten million triangles.  More is a ValueError,
-        before the memory is taken: a small file can announce any amount.  Open CASCADE,
+        before the memory is taken: a small file can announce any amount.  A member of an
+        archive that unpacks to more than 16 MB and 100 times its size is refused, unless
+        this is more than the default.  Open CASCADE,
         which reads STEP and IGES, may take four times as much and 1 GiB more while it
         works; only Linux keeps this limit.
     max_seconds
@@ -237,6 +245,8 @@ def _read(source: Source, linear_tolerance: float, angular_tolerance: float) -> 
     shown = [instance for instance in scene.instances if len(instance.geometry.faces)]
     if not shown:
         raise ValueError("it holds no triangles")
+    for geometry in {id(instance.geometry): instance.geometry for instance in shown}.values():
+        source.take(_CORNER * geometry.corners_of_large_polygons, "what cuts its large polygons")
     return replace(scene, instances=shown)
 
 

@@ -18,12 +18,17 @@ from impinge.geometry.pose import IDENTITY
 Faces = NDArray[np.integer] | Sequence[Sequence[int]]
 """(m, 3) triangles, or a list of polygons."""
 
+Indices = NDArray[np.int64]
+
 MICROMETRES = {"um": 1.0, "mm": 1e3, "cm": 1e4, "m": 1e6, "in": 25_400.0, "ft": 304_800.0}
 """The units by name.  Counted in whole micrometres, every quotient of two of them is correctly rounded."""
 
 
 _POLYGON = 100
 """Bytes of a short list of integers."""
+
+_LARGE_POLYGON = 1_000
+"""Corners.  Those of smaller polygons take no longer to be cut than to be read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,12 @@ class Geometry:
         """Bytes in memory, about."""
         faces = self.faces.nbytes if isinstance(self.faces, np.ndarray) else _POLYGON * len(self.faces)
         return self.vertices.nbytes + faces
+
+    @property
+    def corners_of_large_polygons(self) -> int:
+        if isinstance(self.faces, np.ndarray):
+            return self.faces.size if self.faces.shape[1] > _LARGE_POLYGON else 0
+        return sum(size for size in map(len, self.faces) if size > _LARGE_POLYGON)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +77,26 @@ class FileScene:
         return f"{self.micrometres / MICROMETRES['m']!r} m"
 
 
-def triangles_of_strip(strip: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Triangles of a strip, every second one turned so that all wind alike."""
-    faces = np.column_stack((strip[:-2], strip[1:-1], strip[2:]))
-    faces[1::2] = faces[1::2, ::-1]
+def triangles_of_strips(corners: Indices, lengths: Indices) -> Indices:
+    """Triangles of strips of so many corners, every second one turned so that all wind alike."""
+    first, place = _runs_of_triangles(lengths)
+    faces: Indices = corners[first[:, None] + (0, 1, 2)]
+    odd = place % 2 == 1
+    faces[odd] = faces[odd, ::-1]
     return faces
 
 
-def triangles_of_fan(fan: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.column_stack((np.full(max(len(fan) - 2, 0), fan[0]), fan[1:-1], fan[2:]))
+def triangles_of_fans(corners: Indices, lengths: Indices) -> Indices:
+    first, place = _runs_of_triangles(lengths)
+    faces: Indices = corners[np.column_stack((first - place, first + 1, first + 2))]
+    return faces
+
+
+def _runs_of_triangles(lengths: Indices) -> tuple[Indices, Indices]:
+    """Where the corners of every triangle begin, and its place in its run; a run of fewer than three has none."""
+    counts = np.maximum(lengths - 2, 0)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.cumsum(lengths) - lengths, counts) + place, place
 
 
 def joined(pieces: Sequence[Geometry]) -> Geometry:

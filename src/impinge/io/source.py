@@ -26,6 +26,9 @@ MAX_SECONDS = 600.0
 Files of a few hundred megabytes take it some minutes; some damaged ones never end.
 """
 
+MOST_USES = 400_000
+"""Uses of parts and groups, also of those that show nothing; see ``part_graph.MOST_PLACED``."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """``http:``, ``file:``; a single letter would be a drive of Windows."""
 
@@ -61,6 +64,7 @@ class Source:
         self.max_expanded = max_expanded
         self.max_seconds = max_seconds
         self._taken = 0
+        self._used = 0
 
     def take(self, size: int, what: str) -> None:
         """Account for ``size`` bytes that are about to be filled with ``what``."""
@@ -69,6 +73,14 @@ class Source:
             raise ValueError(
                 f"{what} would take more than {self.max_expanded:,} bytes once unpacked; "
                 "the argument max_expanded allows more"
+            )
+
+    def use(self, number: int) -> None:
+        """Account for so many uses of parts that are about to be made."""
+        self._used += number
+        if self._used > MOST_USES:
+            raise ValueError(
+                f"it uses parts and groups {self._used:,} times; more than {MOST_USES:,} are not supported"
             )
 
     def beside(self, uri: str, size: int) -> bytes:

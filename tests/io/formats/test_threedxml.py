@@ -53,3 +53,34 @@ def test_different_parts_of_the_same_name(tmp_path: Path, builders: Any) -> None
 def test_broken_files(tmp_path: Path, builders: Any, old: str, new: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         impinge.load(changed(tmp_path / "a.3dxml", builders, old, new))
+
+
+def test_faces_keep_their_order_and_representations_without_any_are_left_out(tmp_path: Path, builders: Any) -> None:
+    def rep(faces: str, x: int) -> str:
+        positions = ",".join(f"{x} {k} {k * k}" for k in range(6))
+        return f"<Rep><Faces>{faces}</Faces><VertexBuffer><Positions>{positions}</Positions></VertexBuffer></Rep>"
+
+    content = (
+        rep('<Face fans="0 1 2 3" triangles="3 4 5" strips="0 1 2 3 4,1 2,,2 3 4"/><Face triangles="5 4 3"/>', 1)
+        + rep('<Face strips="0 1"/><Face/>', 2)
+        + rep('<Face strips="0 1 2"/><Face fans="3 4 5"/>', 3)
+    )
+    path = tmp_path / "a.3dxml"
+    path.write_bytes(builders.threedxml({"cube.3DRep": ("<Root>", f"<Root>{content}")}))
+    mesh = impinge.load_assembly(path).parts[0].mesh
+    first = [[3, 4, 5], [0, 1, 2], [3, 2, 1], [2, 3, 4], [2, 3, 4], [0, 1, 2], [0, 2, 3], [5, 4, 3]]
+    assert mesh.faces[:10].tolist() == [*first, [6, 7, 8], [9, 10, 11]]
+    assert mesh.vertices[:12, 0].tolist() == [1.0] * 6 + [3.0] * 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('fans="', 'triangles="0 1" fans="', "does not hold three integers"),
+        ('fans="', 'triangles="0 1,2" fans="', "does not hold three integers"),
+        ("<Positions>", "<Positions>7 ", "three numbers each"),
+    ],
+)
+def test_broken_lists(tmp_path: Path, builders: Any, old: str, new: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        impinge.load(changed(tmp_path / "a.3dxml", builders, old, new))

@@ -69,3 +69,9 @@ def test_meshes_of_extensions_are_skipped(tmp_path: Path, builders: Any) -> None
     mesh_of_file = impinge.load(saved(tmp_path / "a.3mf", builders, **{"3dmodel": model}))
     assert len(mesh_of_file.faces) == 24
     assert mesh_of_file.vertices.max() == 5.0
+
+
+def test_too_many_kinds_of_elements_are_refused(tmp_path: Path, builders: Any) -> None:
+    model = builders.model_3mf().replace(b"<build>", b"".join(b"<n%d/>" % k for k in range(11_000)) + b"<build>")
+    with pytest.raises(ValueError, match="has more than 10,000 kinds of elements"):
+        impinge.load(saved(tmp_path / "a.3mf", builders, **{"3dmodel": model}))

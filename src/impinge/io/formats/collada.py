@@ -19,13 +19,14 @@ from impinge.io.scene import (
     MICROMETRES,
     FileScene,
     Geometry,
+    Indices,
     Instance,
     joined,
-    triangles_of_fan,
-    triangles_of_strip,
+    triangles_of_fans,
+    triangles_of_strips,
 )
 from impinge.io.source import Source
-from impinge.io.xml_tree import floats_in, integers_in, tree_of
+from impinge.io.xml_tree import floats_in, integer_runs, integers_in, tree_of
 
 
 def read_zae(data: bytes, source: Source) -> FileScene:
@@ -62,7 +63,9 @@ class _Reader:
         shown = self.root.find("{*}scene/{*}instance_visual_scene")
         if shown is None:
             raise ValueError("it shows no scene")
-        return placed_instances([self._use(node) for node in self._target(shown).findall("{*}node")], self._node)
+        roots = self._target(shown).findall("{*}node")
+        self.source.use(len(roots))
+        return placed_instances([self._use(node) for node in roots], self._node)
 
     def _node(self, key: Hashable) -> Node:
         """What a ``<node>`` shows; the element is its own key."""
@@ -71,12 +74,15 @@ class _Reader:
             raise ValueError(f"node {node.get('id')!r} has a skin or morph, which is not supported")
         name = node.get("name") or node.get("id")
         shapes = []
-        for shown in node.findall("{*}instance_geometry"):
+        geometries, references = node.findall("{*}instance_geometry"), node.findall("{*}instance_node")
+        nodes = node.findall("{*}node")
+        self.source.use(len(geometries) + len(references) + len(nodes))
+        for shown in geometries:
             element = self._target(shown)
             geometry = self._geometry(element)
             if geometry is not None:
                 shapes.append((name or element.get("name") or element.get("id") or "node", geometry))
-        inner = node.findall("{*}node") + [self._target(use) for use in node.findall("{*}instance_node")]
+        inner = nodes + [self._target(use) for use in references]
         return Node(name or "node", shapes, [self._use(child) for child in inner])
 
     def _use(self, node: ElementTree.Element) -> Use:
@@ -147,15 +153,13 @@ def _coordinates(source: ElementTree.Element) -> Floats:
 def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[list[int]]:
     if primitive.find("{*}ph") is not None:
         raise ValueError("it has polygons with holes, which are not supported")
-    loops = [integers_in(p.text or "")[columns] for p in primitive.findall("{*}p")]
+    corners, lengths = _columns([p.text or "" for p in primitive.findall("{*}p")], columns)
     faces: list[list[int]] = []
     if kind == "polygons":
-        faces = [loop.tolist() for loop in loops]
+        faces = _cut(corners, lengths)
     elif kind in ("tristrips", "trifans"):
-        cut = triangles_of_strip if kind == "tristrips" else triangles_of_fan
-        faces = [face for loop in loops if len(loop) >= 3 for face in cut(loop).tolist()]
+        faces = (triangles_of_strips if kind == "tristrips" else triangles_of_fans)(corners, lengths).tolist()
     else:
-        corners = np.concatenate([np.empty(0, dtype=np.int64), *loops])
         sizes = (
             integers_in(primitive.findtext("{*}vcount") or "") if kind == "polylist" else np.full(len(corners) // 3, 3)
         )
@@ -163,10 +167,33 @@ def _faces(primitive: ElementTree.Element, kind: str, columns: slice) -> list[li
             kind == "triangles" and len(sizes) != int(primitive.get("count", len(sizes)))
         ):
             raise ValueError(f"a {kind} element has {len(corners)} corners, which do not match its counts")
-        faces = [face.tolist() for face in np.split(corners, np.cumsum(sizes)[:-1])] if len(sizes) else []
+        faces = corners.reshape(-1, 3).tolist() if kind == "triangles" else _cut(corners, sizes)
     if any(len(face) < 3 for face in faces):
         raise ValueError(f"a {kind} element has a face with fewer than three corners")
     return faces
+
+
+def _columns(texts: list[str], columns: slice) -> tuple[Indices, Indices]:
+    """The corners of all ``<p>`` in one row, without what stands between them, and how many each of them has."""
+    if any("," in text for text in texts):
+        raise ValueError("a list of integers holds a comma")
+    if not texts:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    values, lengths = integer_runs(",".join(texts))
+    if columns.step > 1:
+        place = np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        values = values[place % columns.step == columns.start]
+        lengths = -((columns.start - lengths) // columns.step)
+        lengths = np.maximum(lengths, 0)
+    return values, lengths
+
+
+def _cut(corners: Indices, sizes: Indices) -> list[list[int]]:
+    """Polygons of so many corners each."""
+    if len(sizes) and sizes.min() < 0:
+        raise ValueError("a face has a negative number of corners")
+    numbers, ends = corners.tolist(), np.cumsum(sizes).tolist()
+    return [numbers[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _local_matrix(node: ElementTree.Element) -> Floats:

@@ -22,8 +22,8 @@ from impinge.io.scene import (
     FileScene,
     Geometry,
     joined,
-    triangles_of_fan,
-    triangles_of_strip,
+    triangles_of_fans,
+    triangles_of_strips,
 )
 from impinge.io.source import Source
 
@@ -84,7 +84,9 @@ class _Reader:
         self.geometries: dict[tuple[tuple[int, ...], ...], Geometry | None] = {}
 
     def scene(self) -> FileScene:
-        roots = [self._use(index) for index in self._roots()]
+        indices = self._roots()
+        self.source.use(len(indices))
+        roots = [self._use(index) for index in indices]
         return FileScene(placed_instances(roots, self._node), MICROMETRES["m"])
 
     def _use(self, index: int) -> Use:
@@ -109,7 +111,9 @@ class _Reader:
             geometry = self.meshes[node["mesh"]]
             if geometry is not None:
                 shapes.append((name or str(mesh.get("name", "")) or f"node {index}", geometry))
-        return Node(name, shapes, [self._use(child) for child in node.get("children", [])])
+        children = node.get("children", [])
+        self.source.use(len(children))
+        return Node(name, shapes, [self._use(child) for child in children])
 
     def _roots(self) -> list[int]:
         scenes = self.document.get("scenes", [])
@@ -149,7 +153,8 @@ class _Reader:
             return Geometry(vertices, order.reshape(-1, 3))
         if mode not in (_STRIP, _FAN) or len(order) < 3:
             raise ValueError(f"a primitive of mode {mode} with {len(order)} corners makes no triangle")
-        return Geometry(vertices, triangles_of_strip(order) if mode == _STRIP else triangles_of_fan(order))
+        cut = triangles_of_strips if mode == _STRIP else triangles_of_fans
+        return Geometry(vertices, cut(order, np.array([len(order)])))
 
     def _accessor(self, index: int) -> NDArray[Any]:
         """Values of an accessor as rows; normalised integers as the floats that they stand for."""

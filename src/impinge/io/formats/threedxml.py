@@ -11,7 +11,6 @@ from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from impinge.arrays import Floats
 from impinge.io.archive import Archive
@@ -20,12 +19,12 @@ from impinge.io.scene import (
     MICROMETRES,
     FileScene,
     Geometry,
-    joined,
-    triangles_of_fan,
-    triangles_of_strip,
+    Indices,
+    triangles_of_fans,
+    triangles_of_strips,
 )
 from impinge.io.source import Source
-from impinge.io.xml_tree import floats_in, integers_in, tree_of
+from impinge.io.xml_tree import float_runs, floats_in, integer_runs, tree_of
 
 
 def read_3dxml(data: bytes, source: Source) -> FileScene:
@@ -60,6 +59,7 @@ class _Structure:
     def node(self, key: Hashable) -> Node:
         """The reference with the id ``key``."""
         reference = cast(str, key)
+        self.source.use(len(self.shapes.get(reference, [])) + len(self.children.get(reference, [])))
         geometries = [self._geometry(_target(shape)) for shape in self.shapes.get(reference, [])]
         return Node(
             self.names.get(reference) or reference,
@@ -76,8 +76,7 @@ class _Structure:
         name = self.files[representation]
         if name not in self.geometries:
             root = tree_of(self.archive.read(name), self.source, f"{name!r} in the archive")
-            pieces = [piece for rep in root.iter() if (piece := _polygonal_rep(rep)) is not None]
-            self.geometries[name] = joined(pieces) if pieces else None
+            self.geometries[name] = _geometry_of(root)
         return self.geometries[name]
 
 
@@ -102,18 +101,59 @@ def _relative_matrix(instance: ElementTree.Element) -> Floats:
     return matrix
 
 
-def _polygonal_rep(rep: ElementTree.Element) -> Geometry | None:
-    """The finest level of one representation: its own faces, not those of a coarser PolygonalLOD inside."""
-    faces = [face for group in rep.findall("{*}Faces") for face in group.findall("{*}Face")]
-    positions = rep.findtext("{*}VertexBuffer/{*}Positions")
-    if not faces or positions is None:
+def _geometry_of(root: ElementTree.Element) -> Geometry | None:
+    """The finest level of each representation: its own faces, not those of a coarser PolygonalLOD inside.
+
+    All lists of numbers are converted together: there may be a million.
+    """
+    faces: list[ElementTree.Element] = []
+    owner: list[int] = []  # of each face
+    positions: list[str] = []
+    for element in root.iter():
+        own = [face for group in element if _is(group, "Faces") for face in group if _is(face, "Face")]
+        text = element.findtext("{*}VertexBuffer/{*}Positions") if own else None
+        if text is not None:
+            faces.extend(own)
+            owner.extend([len(positions)] * len(own))
+            positions.append(text.replace(",", " "))
+    if not faces:
         return None
-    vertices = floats_in(positions.replace(",", " ")).reshape(-1, 3)
-    pieces: list[NDArray[np.int64]] = []
-    for face in faces:
-        pieces.append(integers_in(face.get("triangles", "")).reshape(-1, 3))
-        for cut, name in ((triangles_of_strip, "strips"), (triangles_of_fan, "fans")):
-            runs = (integers_in(run) for run in face.get(name, "").split(","))
-            pieces.extend(cut(run) for run in runs if len(run) >= 3)
-    triangles = np.concatenate(pieces)
+    coordinates, lengths = float_runs(positions)
+    if (lengths % 3).any() or len(coordinates) != lengths.sum():
+        raise ValueError("the positions of a vertex buffer are not three numbers each")
+    triangles, rep = _triangles(faces, np.array(owner))
+    shown = np.zeros(len(positions), dtype=bool)
+    shown[rep] = True
+    counts = lengths // 3
+    vertices = coordinates.reshape(-1, 3)[np.repeat(shown, counts)]
+    counts[~shown] = 0
+    triangles += (np.cumsum(counts) - counts)[rep][:, None]
     return Geometry(vertices, triangles) if len(triangles) else None
+
+
+def _triangles(faces: list[ElementTree.Element], owner: Indices) -> tuple[Indices, Indices]:
+    """The triangles of all faces in the order of the file, and the owner of each."""
+    pieces, places = [], []
+    for name in ("triangles", "strips", "fans"):
+        texts = [face.get(name, "") for face in faces]
+        corners, lengths = integer_runs(",".join(texts))
+        runs = np.array([1 + text.count(",") for text in texts])
+        face_of_run = np.repeat(np.arange(len(faces)), runs)
+        if name == "triangles":
+            if (runs > 1).any() or (lengths % 3).any():
+                raise ValueError("a list of triangles does not hold three integers for each")
+            pieces.append(corners.reshape(-1, 3))
+            counts = lengths // 3
+        else:
+            pieces.append((triangles_of_strips if name == "strips" else triangles_of_fans)(corners, lengths))
+            counts = np.maximum(lengths - 2, 0)
+        places.append(np.repeat(face_of_run, counts))
+    place = np.concatenate(places)
+    order = np.argsort(place, kind="stable")
+    return np.concatenate(pieces)[order], owner[place[order]]
+
+
+def _is(element: ElementTree.Element, name: str) -> bool:
+    """Whether an element has a name, in any name space."""
+    tag = element.tag
+    return tag.endswith(name) and tag.rpartition("}")[2] == name

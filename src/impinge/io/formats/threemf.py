@@ -22,6 +22,9 @@ from impinge.io.xml_tree import elements_of, floats_in
 
 _UNITS = {"micron": "um", "millimeter": "mm", "centimeter": "cm", "inch": "in", "foot": "ft", "meter": "m"}
 
+_MOST_KINDS = 10_000
+"""Names of elements.  The core and all extensions have some hundred; three million different ones took 9 s."""
+
 
 def read_3mf(data: bytes, source: Source) -> FileScene:
     """The items of ``<build>`` and their components become parts; the unit is millimetre by default."""
@@ -35,7 +38,7 @@ def read_3mf(data: bytes, source: Source) -> FileScene:
     unit = model.get("unit", "millimeter")
     if unit not in _UNITS:
         raise ValueError(f"its unit {unit!r} is not one of {', '.join(_UNITS)}")
-    items = [_use(item, root_name) for item in model.findall("{*}build/{*}item")]
+    items = package.uses(model.findall("{*}build/{*}item"), root_name)
     return FileScene(placed_instances(items, package.node), MICROMETRES[_UNITS[unit]])
 
 
@@ -68,16 +71,23 @@ class _Package:
         return Node(
             element.get("name") or element.get("partnumber") or f"object {identity}",
             [] if geometry is None else [("", geometry)],
-            [_use(component, file_name) for component in element.findall("{*}components/{*}component")],
+            self.uses(element.findall("{*}components/{*}component"), file_name),
         )
+
+    def uses(self, elements: list[ElementTree.Element], file_name: str) -> list[Use]:
+        self.source.use(len(elements))
+        return [_use(element, file_name) for element in elements]
 
     def _parsed(self, name: str) -> ElementTree.Element:
         """The model's tree; the content of each ``<mesh>``, most of the file, is moved into arrays on the way."""
         vertices, corners = array("d"), array("q")
         kinds: dict[str, str] = {}  # tags without their name space
         element = None
-        for element in elements_of(self.archive.read(name), self.source, f"{name!r} in the archive"):
+        content = self.archive.read(name)
+        for element in elements_of(content, self.source, f"{name!r} in the archive", (b"vertex", b"triangle")):
             kind = kinds.get(element.tag) or kinds.setdefault(element.tag, element.tag.rpartition("}")[2])
+            if len(kinds) > _MOST_KINDS:
+                raise ValueError(f"{name!r} in the archive has more than {_MOST_KINDS:,} kinds of elements")
             if kind == "vertex":
                 vertices.extend((float(element.attrib["x"]), float(element.attrib["y"]), float(element.attrib["z"])))
                 element.clear()
