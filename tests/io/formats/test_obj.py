@@ -62,3 +62,24 @@ def test_broken_lines_are_named(tmp_path: Path, line: str) -> None:
     path.write_text(DART + line + "\n")
     with pytest.raises(ValueError, match=r"broken\.obj: line 5 is not a complete"):
         impinge.load(path)
+
+
+def test_too_many_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\n" + "".join(f"g {k}\nf 1 2 3\n" for k in range(20)))
+    assert len(impinge.load_assembly(path)) == 20
+    monkeypatch.setattr("impinge.io.formats.obj.MOST_PLACED", 10)
+    assert len(impinge.load(path).faces) == 20
+    with pytest.raises(ValueError, match="it has 20 objects or groups; more than 10 are not supported"):
+        impinge.load_assembly(path)
+
+
+def test_large_polygons_are_counted_before_they_are_cut(tmp_path: Path) -> None:
+    """A face of a million corners takes a minute, one of 2,000 nothing."""
+    path = tmp_path / "a.obj"
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+    path.write_text(corners + "f" + 1_000 * " 1 2 3" + "\n")
+    assert len(impinge.load(path).faces) == 2_998
+    path.write_text(corners + "f" + 200_000 * " 1 2 3" + "\n")
+    with pytest.raises(ValueError, match=r"what cuts its large polygons would take more than .* max_expanded"):
+        impinge.load(path)

@@ -40,3 +40,12 @@ def test_broken_files(tmp_path: Path, text: str, reason: str) -> None:
     path.write_text(text)
     with pytest.raises(ValueError, match=reason):
         impinge.load(path)
+
+
+def test_lines_after_the_faces_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "a.off"
+    path.write_text("OFF 3 1 0\n0 0 0\n1 0 0\n\n0 1 0\n3 0 1 2\nanything\n" + "# more\n" * 3)
+    assert len(impinge.load(path).faces) == 1
+    path.write_text(f"OFF\n{10**30} 1 0\n0 0 0\n")
+    with pytest.raises(ValueError, match="it is truncated"):
+        impinge.load(path)

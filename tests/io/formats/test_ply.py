@@ -100,3 +100,29 @@ def test_many_short_lists(tmp_path: Path) -> None:
     path.write_bytes(header.encode() + bytes(36) + b"\3" + bytes(12) + bytes(count) + b"\1")
     with pytest.raises(ValueError, match="no faces with vertex_indices"):
         impinge.load(path)
+
+
+HEADER = (
+    "ply\nformat {} 1.0\nelement junk 3\nproperty list uchar uchar a\nproperty uchar b\nelement vertex 3\n"
+    "property float x\nproperty float y\nproperty float z\nelement face 1\n"
+    "property list uchar uchar vertex_indices\nend_header\n"
+)
+
+
+def test_other_elements_are_skipped(tmp_path: Path) -> None:
+    """Also where their lists differ in length; a file that ends in one of them is cut."""
+    path = tmp_path / "a.ply"
+    corners = "0 0 0\r\n1 0 0\r\n\r\n0 1 0\r\n3 0 1 2\r\n"
+    path.write_bytes((HEADER.format("ascii") + "0 5\r\n2 7 7 5\r\n1 7 5\r\n" + corners).encode())
+    assert impinge.load(path).faces.tolist() == [[0, 1, 2]]
+    junk, rest = bytes([0, 5, 2, 7, 7, 5, 1, 7, 5]), struct.pack("<9f4B", 0, 0, 0, 1, 0, 0, 0, 1, 0, 3, 0, 1, 2)
+    header = HEADER.format("binary_little_endian")
+    path.write_bytes(header.encode() + junk + rest)
+    assert impinge.load(path).faces.tolist() == [[0, 1, 2]]
+    first, vertex, face = header.split("element junk 3\n")[0], header.index("element vertex"), header.index("end_h")
+    last = first + header[vertex:face] + header[header.index("element junk") : vertex] + header[face:]
+    path.write_bytes(last.encode() + rest + junk)
+    assert impinge.load(path).faces.tolist() == [[0, 1, 2]]
+    path.write_bytes(last.encode() + rest + junk[:-1])
+    with pytest.raises(ValueError, match="truncated"):
+        impinge.load(path)

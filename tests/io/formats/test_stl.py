@@ -71,3 +71,12 @@ def test_an_end_without_a_start(tmp_path: Path, builders: Any) -> None:
     path.write_bytes(b"endsolid a\n" + builders.stl_text())
     with pytest.raises(ValueError, match=r"a\.stl: an 'endsolid' precedes its 'solid'"):
         impinge.load(path)
+
+
+def test_too_many_solids_are_refused(tmp_path: Path, builders: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.stl"
+    path.write_bytes(20 * builders.stl_text())
+    assert len(impinge.load_assembly(path)) == 20
+    monkeypatch.setattr("impinge.io.formats.stl.MOST_PLACED", 10)
+    with pytest.raises(ValueError, match="it has more than 10 solids"):
+        impinge.load(path)

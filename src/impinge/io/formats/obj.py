@@ -6,9 +6,12 @@ corner (wrong for a concave one) and splits vertices at texture seams.
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from impinge.arrays import Floats
+from impinge.io.part_graph import MOST_PLACED
 from impinge.io.scene import FileScene, Geometry, Instance
 from impinge.io.source import Source
 
@@ -19,7 +22,7 @@ def read_obj(data: bytes, source: Source) -> FileScene:
     With ``Source.whole`` everything is one part.
     """
     text = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
-    points: list[list[float]] = []
+    points = array("d")
     polygons: list[list[int]] = []
     objects: list[tuple[int, str]] = []  # (index of the first face, name)
     groups: list[tuple[int, str]] = []
@@ -30,9 +33,9 @@ def read_obj(data: bytes, source: Source) -> FileScene:
         key = words[0]
         try:
             if key == "v":
-                points.append([float(words[1]), float(words[2]), float(words[3])])
+                points.extend((float(words[1]), float(words[2]), float(words[3])))
             elif key == "f":
-                polygons.append(_polygon(words[1:], len(points)))
+                polygons.append(_polygon(words[1:], len(points) // 3))
             elif key == "o":
                 objects.append((len(polygons), " ".join(words[1:])))
             elif key == "g":
@@ -47,9 +50,14 @@ def read_obj(data: bytes, source: Source) -> FileScene:
 
 
 def _polygon(words: list[str], vertex_count: int) -> list[int]:
+    try:
+        indices = [int(word) for word in words]
+    except ValueError:  # with texture coordinates or normals
+        indices = [int(word.partition("/")[0]) for word in words]
+    if len(words) >= 3 and min(indices) > 0:
+        return [index - 1 for index in indices]
     corners = []
-    for word in words:
-        index = int(word.partition("/")[0])
+    for word, index in zip(words, indices, strict=True):
         if index == 0 or index < -vertex_count:
             raise ValueError(word)
         # Indices count from 1; negative ones count back from the latest vertex.
@@ -67,6 +75,8 @@ def _parts(vertices: Floats, polygons: list[list[int]], names: list[tuple[int, s
     for (start, name), end in zip(starts, ends, strict=True):
         if end > start:
             faces_of.setdefault(name or default, []).extend(polygons[start:end])
+    if len(faces_of) > MOST_PLACED:
+        raise ValueError(f"it has {len(faces_of):,} objects or groups; more than {MOST_PLACED:,} are not supported")
     parts = []
     for name, faces in faces_of.items():
         used = sorted({corner for face in faces for corner in face})

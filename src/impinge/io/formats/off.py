@@ -7,6 +7,7 @@ corner: wrong for a concave one.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from impinge.io.source import Source
 def read_off(data: bytes, source: Source) -> FileScene:
     """Colours, normals and texture coordinates after the position are skipped."""
     stripped = (line.partition("#")[0].split() for line in data.decode("utf-8", errors="replace").splitlines())
-    lines = [words for words in stripped if words]
+    filled = (words for words in stripped if words)
+    lines = list(islice(filled, 2))
     if not lines or not re.fullmatch(r"(ST)?C?N?OFF", lines[0][0]):
         raise ValueError("it does not start with the word OFF")
     if "BINARY" in lines[0]:
@@ -27,6 +29,9 @@ def read_off(data: bytes, source: Source) -> FileScene:
     if len(counts) < 2 or not all(word.isdecimal() for word in counts[:2]):
         raise ValueError("the line with the numbers of vertices and faces is missing")
     vertex_count, face_count = int(counts[0]), int(counts[1])
+    body.extend(
+        islice(filled, max(0, min(vertex_count + face_count, len(data)) - len(body)))
+    )  # what follows is skipped
     if len(body) < vertex_count + face_count:
         raise ValueError(
             f"it is truncated: {vertex_count} vertices and {face_count} faces announced, {len(body)} lines found"

@@ -7,6 +7,8 @@ corner: wrong for a concave one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import StringIO
+from itertools import islice
 from struct import Struct, unpack_from
 from struct import error as StructError
 from typing import Any
@@ -26,6 +28,9 @@ _TYPES = {
 
 _CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "f4": "f", "f8": "d"}
 """The same for the module struct, which reads few numbers faster than numpy does."""
+
+_READ = ("vertex", "face")
+"""Elements; others, of which there may be millions of empty lists, are only skipped."""
 
 _TRUNCATED = "it is truncated, or a list has a wrong length"
 
@@ -63,14 +68,14 @@ def read_ply(data: bytes, source: Source) -> FileScene:
     order, elements, body = _header(data)
     columns: dict[str, dict[str, Column]] = {}
     if order == "ascii":
-        lines = [words for words in (line.split() for line in body.decode("ascii").splitlines()) if words]
-        first = 0
+        lines = (words for words in map(str.split, StringIO(body.decode("ascii"), newline=None)) if words)
         for element in elements:
-            end = first + element.count
-            if len(lines) < end:
+            some = islice(lines, min(element.count, len(body)))
+            rows = list(some) if element.name in _READ else []
+            if (len(rows) or sum(1 for _ in some)) < element.count:
                 raise ValueError(f"it is truncated in element {element.name!r}")
-            columns[element.name] = _text_rows(element, lines[first:end])
-            first = end
+            if element.name in _READ:
+                columns[element.name] = _text_rows(element, rows)
     else:
         start = 0
         for element in elements:
@@ -224,22 +229,26 @@ def _unequal_rows(element: _Element, body: bytes, start: int, order: str) -> tup
         )
         for p in element.properties
     ]
-    position = start
+    position, read = start, element.name in _READ
     try:
         for _ in range(element.count):
             for column, counter, form, size in readers:
                 if counter is None:
-                    column.append(unpack_from(form.format(1), body, position)[0])
+                    if read:
+                        column.append(unpack_from(form.format(1), body, position)[0])
                     position += size
                     continue
                 length = int(counter.unpack_from(body, position)[0])
                 position += counter.size
                 if not 0 <= length * size <= len(body) - position:
                     raise ValueError(_TRUNCATED)
-                column.append(unpack_from(form.format(length), body, position))
+                if read:
+                    column.append(unpack_from(form.format(length), body, position))
                 position += length * size
     except StructError as error:
         raise ValueError(_TRUNCATED) from error
+    if position > len(body):
+        raise ValueError(_TRUNCATED)
     return {
         p.name: values[p.name] if p.count_kind is not None else np.array(values[p.name]) for p in element.properties
     }, position

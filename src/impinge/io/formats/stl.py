@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from impinge.io.part_graph import MOST_PLACED
 from impinge.io.scene import FileScene, Geometry, Instance
 from impinge.io.source import Source
 
@@ -39,6 +40,8 @@ def _solids(text: str) -> Iterator[Instance]:
     """The parts of a text file; trimesh sees one at a time, as its search for unique names is quadratic."""
     from trimesh.exchange.stl import load_stl_ascii
 
+    if len(_END.findall(text)) > MOST_PLACED:
+        raise ValueError(f"it has more than {MOST_PLACED:,} solids, which is not supported")
     nameless = position = 0
     while (start := _SOLID.search(text, position)) and (end := _END.search(text, position)):
         if start.start() > end.start():
