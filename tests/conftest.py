@@ -12,6 +12,9 @@ from hypothesis import settings
 
 import impinge
 
+# The kernels as the sources have them, also where a library was built into the checkout; .ci/release says otherwise.
+os.environ.setdefault("IMPINGE_KERNELS", "jit")
+
 # The same examples in every run: a failure is a failure of the change at hand.
 settings.register_profile("default", derandomize=True, deadline=None)
 # Plain Python is some hundred times slower than a compiled kernel.
@@ -27,11 +30,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before the workers start: each of them would compile the same ones."""
     is_worker = hasattr(session.config, "workerinput")
     if not (is_worker or JIT_IS_OFF or session.config.option.collectonly):
-        from impinge.kernels.jit import cache_was_empty
+        from impinge.apps.warmup import compile_everything, would_help
 
-        if cache_was_empty:
-            from impinge.apps.warmup import compile_everything
-
+        if would_help():
             compile_everything()
             triangle = impinge.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
             for verb in (impinge.collides, impinge.contacts, impinge.distance):
@@ -50,7 +51,7 @@ def python() -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
         ours = ("NUMBA_", "XDG_", "IMPINGE_")
         variables = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-        variables.update(environment)
+        variables.update(IMPINGE_KERNELS="jit", **environment)
         return subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=variables, timeout=300
         )

@@ -9,13 +9,13 @@ import numpy as np
 
 from impinge.bvh import contact_keys
 from impinge.bvh.contact_keys import decoded_contacts, poses_at_once
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.results import ContactKind
 
 
 def from_python(function: Any) -> Any:
     """Functions of the kernels have no entry from Python: compile them once more, with one."""
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function.py_func)
 
 
 contact_key = from_python(contact_keys.contact_key)

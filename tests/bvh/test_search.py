@@ -19,7 +19,7 @@ from impinge.bvh.volumes.aabb import AABBTree
 from impinge.bvh.volumes.obb import SPLITS, OBBTree
 from impinge.bvh.volumes.sphere import SphereTree
 from impinge.geometry.pose import posed_vertices
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab import oracle
 from impinge.lab.hard_input import FAMILIES, random_pose, triangle_pairs
 from impinge.lab.scenes.shapes import box, cylinder, torus
@@ -528,7 +528,7 @@ def test_trees_of_two_kinds_are_refused() -> None:
         TreeSearch(OBBTree(a), AABBTree(a))
 
 
-@pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
+@pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
 @pytest.mark.parametrize("kind", VOLUMES)
 def test_each_question_is_compiled_for_one_signature_only(kind: str) -> None:
     """Whatever the trees and the number of poses: another signature is another compilation."""

@@ -29,8 +29,8 @@ from impinge.bvh.tree import Tree
 from impinge.bvh.tree_handle import TreeHandle, obb_body
 from impinge.bvh.volumes.obb import OBBTree
 from impinge.bvh.workspace import BEST_FIRST, Results, TraversalWorkspace, work_at
-from impinge.kernels import jit
 from impinge.kernels.lanes import lowest_bit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.scenes import tori
 
 SOURCES = Path(impinge.__file__).parent
@@ -38,7 +38,7 @@ SOURCES = Path(impinge.__file__).parent
 
 def from_python(function: Any) -> Any:
     """Functions of the kernels have no entry from Python: compile them once more, with one."""
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function.py_func)
 
 
 push_children = from_python(open_pairs.push_children)
@@ -216,7 +216,7 @@ def _run(leaf, address_a, address_b, address_work, reach, best_first):
     return 0
 
 
-run_kernel = _run if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_run)
+run_kernel = _run if without_compiler() else numba.njit(error_model="numpy")(_run)
 NEVER = 1 << 40
 STACK, HEAP_ONLY = 0, 1 << 30
 
@@ -343,7 +343,7 @@ def _size(address, ref):
     return traverse.size_of(obb_body(address), ref)
 
 
-size_kernel = _size if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_size)
+size_kernel = _size if without_compiler() else numba.njit(error_model="numpy")(_size)
 
 
 def test_best_first_opens_in_order_of_bounds_and_nothing_beyond_the_nearest(trees: tuple[Tree, Tree]) -> None:

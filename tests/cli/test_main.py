@@ -169,7 +169,7 @@ def test_demo_finds_what_was_planted_and_writes_the_report(tmp_path: Path) -> No
 @pytest.mark.nojit_slow
 def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run) -> None:
     from impinge.apps import warmup
-    from impinge.kernels.jit import cache_directory
+    from impinge.kernels.cache import cache_directory
 
     monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))
     result = run("warmup")
@@ -177,6 +177,16 @@ def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run)
     assert str(cache_directory) in result.stdout
 
 
+def test_warmup_has_nothing_to_do_where_kernels_come_ready(monkeypatch: pytest.MonkeyPatch, run) -> None:
+    from impinge.kernels import jit
+
+    monkeypatch.setattr(jit, "kernels_are_compiled", lambda: False)
+    result = run("warmup")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "nothing to compile" in result.stdout
+
+
+@pytest.mark.nojit_slow
 def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch, run) -> None:
     from impinge.apps import warmup
     from impinge.kernels import cache as kernel_cache

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 import impinge
 from impinge.geometry import posing
 from impinge.geometry.pose import posed_vertices
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import random_pose
 
 
 def from_python(function: Any) -> Any:
     """Functions of the kernels have no entry from Python: compile them once more, with one."""
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function.py_func)
 
 
 posed_coordinate = from_python(posing.posed_coordinate)

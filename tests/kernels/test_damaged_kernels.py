@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from impinge.kernels import cache as kernel_cache
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 
-pytestmark = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
+pytestmark = pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
 
 FEW_KERNELS = """
 from impinge.kernels.jit import cold, kernel
@@ -58,8 +58,10 @@ class FewKernels:
 
     def found(self) -> set[str]:
         """The names of those that a new process finds in the cache; all have to give the right answers."""
+        from impinge.kernels import numba_compiler
+
         module = self.imported()
-        thrice = jit._keep_alive[-1]
+        thrice = numba_compiler._keep_alive[-1]
         assert module.six_times(7.0) == 42.0
         assert module.half(7.0) == 3.5
         assert thrice.ctypes(7.0) == 21.0
@@ -286,7 +288,7 @@ def test_another_process_that_was_first_is_no_failure(
 def test_nothing_is_kept_once_the_sources_have_changed(
     few: FewKernels, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel_cache, "_source_hash", lambda: "edited")
+    monkeypatch.setattr(kernel_cache, "source_hash", lambda: "edited")
     assert few.found() == set()
     assert not few.cache.exists()
     _one_line_about("sources of impinge have changed", capsys.readouterr().err)

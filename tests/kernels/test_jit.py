@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import types
 
 import impinge
 from impinge.broadphase.body_boxes.body_boxes import BodyBoxes
@@ -25,13 +26,14 @@ from impinge.incremental.hierarchy.box_updates import world_boxes
 from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.incremental_search import hierarchy_of
 from impinge.incremental.solids.solid_features import solid_features
-from impinge.kernels import jit
+from impinge.kernels.cache import cache_directory
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 
-needs_jit = pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
+needs_jit = pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
 
 ENTRY_KERNELS = {
     # method="brute": collides 1, contacts 1, distance 1, closer_than 1, relation 2.
@@ -193,13 +195,36 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
     assert {name.split(".")[-2] for name, count in numbers.items() if count == 0} <= {"aabb_kernels", "sphere_kernels"}
 
 
+def writable(kind: Any) -> Any:
+    """The type as kernels declare it: they do not say what they leave as it is."""
+    if isinstance(kind, types.NamedTuple):
+        return types.NamedTuple([writable(part) for part in kind], kind.instance_class)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([writable(part) for part in kind])
+    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
+
+
+@needs_jit
+def test_kernels_are_called_with_what_they_declare() -> None:
+    """The library has a kernel for these types only."""
+    from impinge.kernels.numba_compiler import declared_kernels
+
+    call_all_kernels()
+    compared = 0
+    for name, kernel in entry_kernels().items():
+        for arguments in kernel.overloads:
+            assert tuple(map(writable, arguments)) == declared_kernels[name].arguments, name
+            compared += 1
+    assert compared >= 50
+
+
 def is_made_without_python_code(kind: Any) -> bool:
     """Whether what a kernel returns becomes a Python object in C alone; for NamedTuples their class is called."""
-    if type(kind) in (jit.types.Tuple, jit.types.UniTuple):
+    if type(kind) in (types.Tuple, types.UniTuple):
         return all(is_made_without_python_code(part) for part in kind)
-    if type(kind) is jit.types.Array:
+    if type(kind) is types.Array:
         return kind.box_type is np.ndarray
-    return isinstance(kind, (jit.types.Integer, jit.types.Float, jit.types.Boolean, jit.types.NoneType))
+    return isinstance(kind, (types.Integer, types.Float, types.Boolean, types.NoneType))
 
 
 @needs_jit
@@ -256,4 +281,4 @@ def test_surfaces_do_not_need_the_kernels_of_solids(python: Python) -> None:
         "impinge.collides(mesh, mesh), impinge.contacts(mesh, mesh)\n"
         "print('impinge.geometry.solids.cells' in sys.modules)"
     )
-    assert python(program, IMPINGE_CACHE_DIR=str(jit.cache_directory.parent)).stdout.strip() == "False"
+    assert python(program, IMPINGE_CACHE_DIR=str(cache_directory.parent)).stdout.strip() == "False"

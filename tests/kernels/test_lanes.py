@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from impinge.kernels import jit
 from impinge.kernels.jit import kernel
 from impinge.kernels.lanes import (
     LANES,
@@ -22,6 +21,7 @@ from impinge.kernels.lanes import (
     square_root,
     where,
 )
+from impinge.kernels.mode import without_compiler
 
 Singles = NDArray[np.float32]
 Formula = Callable[[Any, Any], Any]
@@ -52,7 +52,7 @@ def run(function: Any, rows: Singles, numbers: tuple[float, ...] = (2.0, -0.5)) 
 
 
 def kernel_of(function: Any) -> Any:
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function)
 
 
 def in_numpy(formula: Formula, rows: Singles, numbers: tuple[float, ...] = (2.0, -0.5)) -> tuple[list[int], Singles]:

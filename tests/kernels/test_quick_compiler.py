@@ -108,7 +108,7 @@ def test_the_garbage_collector_is_as_before():
 
 def test_tables_and_numbers_are_found_by_the_same_search():
     """Ours are asked first: they must leave to Numba what is not theirs."""
-    from impinge.kernels.memory import Table
+    from impinge.kernels.tables import Table
 
     context = _remembering(cpu_target.typing_context)
     getitem = context.resolve_value_type(operator.getitem)

@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from impinge.kernels import jit
+from impinge.kernels.cache import cache_directory
+from impinge.kernels.mode import without_compiler
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 
 needs_signals = pytest.mark.skipif(
-    jit.config.DISABLE_JIT or not hasattr(signal, "setitimer"), reason="about machine code, and with timers of POSIX"
+    without_compiler() or not hasattr(signal, "setitimer"), reason="about machine code, and with timers of POSIX"
 )
 
 INTERRUPTED = """
@@ -96,19 +97,33 @@ print(interrupted)
 @needs_signals
 def test_only_keyboard_interrupts_come_of_signals(python: Python) -> None:
     """Boxing what a kernel returns runs no Python code, where a signal that is pending would raise."""
-    done = python(INTERRUPTED, IMPINGE_CACHE_DIR=str(jit.cache_directory.parent))
+    done = python(INTERRUPTED, IMPINGE_CACHE_DIR=str(cache_directory.parent))
     assert int(done.stdout) >= 8  # of 48 tries; how many depends on the machine
 
 
 COMPILING = """
-import signal, threading, time
+import os, signal, threading, time
 import numba
+from numba.core import event
 from impinge.kernels.jit import kernel
 
 def interrupt(*_):
     raise KeyboardInterrupt
 
 signal.signal(signal.SIGALRM, interrupt)
+
+class Interrupting(event.Listener):
+    \"\"\"Sends the signal when the compiler has begun, and lets it arrive.\"\"\"
+    first = True
+    def on_start(self, happening):
+        if Interrupting.first:
+            Interrupting.first = False
+            os.kill(os.getpid(), signal.SIGALRM)
+            time.sleep(1.0)
+    def on_end(self, happening):
+        pass
+
+event.register("numba:compile", Interrupting())
 
 @kernel
 def total(values):
@@ -124,7 +139,6 @@ def fails(values):
 
 import numpy as np
 values = np.arange(5.0)
-signal.setitimer(signal.ITIMER_REAL, 0.02)
 try:
     total(values)
     print("no signal")
@@ -141,5 +155,5 @@ except numba.TypingError:
 @needs_signals
 def test_compiling_goes_on_when_it_is_interrupted(python: Python) -> None:
     """LLVM may crash if it is left in the middle."""
-    done = python(COMPILING, IMPINGE_CACHE_DIR=str(jit.cache_directory.parent))
+    done = python(COMPILING, IMPINGE_CACHE_DIR=str(cache_directory.parent))
     assert done.stdout.splitlines() == ["0 2", "10.0 10.0 1 1", "said"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.surface import posed_face, surface_at
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import torus
 from impinge.mesh.surface import surface_of
@@ -19,7 +19,7 @@ def _posed(surface: Any, face: int, pose: Any) -> Any:
     return posed_face(surface_at(surface), face, pose)
 
 
-posed = _posed if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_posed)
+posed = _posed if without_compiler() else numba.njit(error_model="numpy")(_posed)
 
 
 def test_it_is_made_once_of_the_arrays_of_the_mesh() -> None:

@@ -167,7 +167,7 @@ def _last_pixel(high, size):
     return pixel if pixel + 0.5 <= high else pixel - 1
 
 
-@kernel
+@kernel("int64, float32[:, ::1], float32[:, ::1], int32[:, ::1]")
 def fill_clusters(filling, depth, tiles, face):
     """Enter the triangles of the chosen clusters into the two buffers; nearer ones win."""
     filling = filling_at(filling)
@@ -267,7 +267,7 @@ def _fill_triangle(i, scratch, once, depth, face):
                 face[row, column] = i
 
 
-@kernel
+@kernel("float64[:, :, ::1], float32[:, ::1]")
 def trace_segments(ends, depth):
     """Enter segments, ends in pixels, into the buffer, a point to each pixel; nearer ones win."""
     height, width = depth.shape

@@ -113,7 +113,7 @@ class Paint(Record, constant=True):
 paint_at = Paint.at
 
 
-@kernel
+@kernel("int64, uint8[:, :, ::1], int32[:, ::1], boolean[:, ::1], float32[:, ::1]")
 def paint_faces(paint, canvas, face, where, dark):
     """Blend the shaded colour of the face at each pixel into the canvas."""
     paint = paint_at(paint)
@@ -144,7 +144,7 @@ def paint_faces(paint, canvas, face, where, dark):
                 canvas[y, x, k] = np.uint8(canvas[y, x, k] + (colour - canvas[y, x, k]) * strength + np.float32(0.5))
 
 
-@kernel
+@kernel("int32[:, ::1], float32[:, ::1], int32[::1], float32, boolean[:, ::1]")
 def mark_lines(face, normal, owner, bend, lines):
     """Mark the two pixels on both sides of each feature line."""
     height, width = face.shape
@@ -166,7 +166,7 @@ def mark_lines(face, normal, owner, bend, lines):
                     lines[v, u] = True
 
 
-@kernel
+@kernel("float32[:, ::1], int64, float32[:, ::1]")
 def blur_rows(values, radius, turned):
     """The mean of ``radius`` pixels to both sides in each row, written as a column; ``values`` has a margin for it."""
     for y in range(values.shape[0]):
@@ -179,7 +179,7 @@ def blur_rows(values, radius, turned):
             total -= values[y, x]
 
 
-@kernel
+@kernel("int64[::1], int64, boolean[:, ::1]")
 def stamp_discs(pixels, radius, mask):
     """Mark a disc around each pixel, which are counted row by row."""
     height, width = mask.shape

@@ -13,10 +13,9 @@ from contextlib import nullcontext
 from importlib import import_module
 
 import numpy as np
-from numba import types
-from numba.core import config
 
 from impinge.bvh.search import tree_handle_of
+from impinge.kernels.jit import address_of_kernel, kernels_are_compiled
 from impinge.mesh.mesh import Mesh
 from impinge.results import ContactKind
 
@@ -138,17 +137,12 @@ def _compile_hierarchies() -> None:
     PenetrationRegion(hull, hull).region()
 
 
-def _kernel(module: str, name: str, arguments: int) -> Callable[[], None]:
-    def compile_kernel() -> None:
-        if not config.DISABLE_JIT:
-            # In the form of a call's own signature: the cache would not know a string as the same.
-            getattr(import_module(module), name).compile((types.int64,) * arguments)
-
-    return compile_kernel
+def _kernel(module: str, name: str) -> Callable[[], None]:
+    return lambda: address_of_kernel(getattr(import_module(module), name))
 
 
 def _search(name: str) -> Callable[[], None]:
-    return _kernel("impinge.bvh.volumes.obb_kernels", name, 3)
+    return _kernel("impinge.bvh.volumes.obb_kernels", name)
 
 
 PARTS: dict[str, Callable[[], None]] = {
@@ -157,18 +151,18 @@ PARTS: dict[str, Callable[[], None]] = {
     "solids": _compile_solids,
     "collides": _search("collides"),
     "hulls": _compile_hulls,
-    "pieces": _kernel("impinge.bvh.pieces.pieces_kernels", "ask_all", 3),
+    "pieces": _kernel("impinge.bvh.pieces.pieces_kernels", "ask_all"),
     "broad phases": _compile_broad_phases,
     "boxes": _compile_boxes,
     "caps": _compile_caps,
     # By the second process meanwhile:
-    "closest": _kernel("impinge.convex.closest", "closest", 3),
+    "closest": _kernel("impinge.convex.closest", "closest"),
     "distance": _search("distance"),
     "contacts": _search("contacts"),
     "closer_than": _search("closer_than"),
-    "penetration": _kernel("impinge.convex.distance.epa", "epa_depths", 3),
-    "sweep": _kernel("impinge.incremental.sweep.hierarchical_sweep", "sweep_contacts", 3),
-    "nearest": _kernel("impinge.incremental.nearest_descent", "nearest_faces", 3),
+    "penetration": _kernel("impinge.convex.distance.epa", "epa_depths"),
+    "sweep": _kernel("impinge.incremental.sweep.hierarchical_sweep", "sweep_contacts"),
+    "nearest": _kernel("impinge.incremental.nearest_descent", "nearest_faces"),
     # These call kernels of the second process:
     "hierarchies": _compile_hierarchies,
     "world": _compile_world,
@@ -179,11 +173,20 @@ _MEANWHILE = ("closest", "distance", "contacts", "closer_than", "penetration", "
 """Compiled by the second process: a little less than half of the work."""
 
 
+def would_help() -> bool:
+    """Whether kernels are compiled on this machine, and none of them is kept yet."""
+    if not kernels_are_compiled():
+        return False
+    from impinge.kernels.cache import cache_was_empty
+
+    return cache_was_empty
+
+
 def compile_everything(
     progress: Callable[[int, int], None] | None = None, verbs: tuple[str, ...] = tuple(VERBS)
 ) -> None:
     """Compile the kernels behind the named verbs; ``progress(done, total)`` tells of the parts."""
-    from impinge.kernels.jit import without_progress_line
+    from impinge.kernels.numba_compiler import without_progress_line
 
     show = progress or (lambda done, total: None)
     needed = {part for verb in verbs for part in VERBS[verb]}

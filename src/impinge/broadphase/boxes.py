@@ -55,7 +55,7 @@ def overlap_of(rows_a, a, rows_b, b, margin):
     )
 
 
-@kernel
+@kernel("float64[:, ::1]")
 def first_bad_box(rows):
     """The first row that is no box, or their number.
 

@@ -38,7 +38,7 @@ def compare_all(first, stop, ids, rows, fixed, margin, keys):
     return found, tested
 
 
-@kernel
+@kernel("int64, int64, int64[::1], float64[:, ::1], boolean[::1], float64, int64")
 def overlaps_from(first, stop, ids, rows, fixed, margin, guess):
     """Sorted keys of overlapping pairs, except of two fixed objects, whose former box is one from first to stop.
 

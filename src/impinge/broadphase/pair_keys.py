@@ -99,7 +99,7 @@ def common_count(one, other):
     return count
 
 
-@kernel
+@kernel("int64[::1], int64[::1]")
 def split(before, now):
     """What is only in ``now``, only in ``before``, and in both."""
     common = common_count(before, now)
@@ -120,7 +120,7 @@ def split(before, now):
     return began, ended, persist
 
 
-@kernel
+@kernel("int64[::1], int64[::1], int64[::1]")
 def apply(before, began, ended):
     """``before`` without ``ended``, and the same with ``began``."""
     persist, now = new_keys(len(before) - len(ended)), new_keys(len(before) - len(ended) + len(began))
@@ -141,7 +141,7 @@ def apply(before, began, ended):
     return persist, now
 
 
-@kernel
+@kernel("int64[::1]")
 def as_pairs(keys):
     """The two ids of each key, (k, 2)."""
     pairs = np.empty((len(keys), 2), dtype=np.int64)

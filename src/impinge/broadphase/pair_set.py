@@ -50,7 +50,7 @@ def edit_pairs(pairs: PairSet, removed: Keys, added: Keys) -> None:
     _edit(pairs.address, removed, added)
 
 
-@kernel
+@kernel("int64, int64[::1], int64[::1]")
 def _edit(pairs, removed, added):
     pairs = pairs_at(pairs)
     for key in removed:

@@ -256,7 +256,7 @@ def sweep(line, kept, objects, keys):
     return found
 
 
-@kernel
+@kernel("int64, int64, int32[:, ::1], int32[:, ::1], int32[:, ::1], int64, int32[:, ::1]")
 def merge_new(objects, sorting, ends, lows, highs, kept, merged):
     """Merge the sorted ends of new objects (those from ``kept`` on) into the lists, and find their pairs.
 

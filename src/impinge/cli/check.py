@@ -90,11 +90,9 @@ def check_with_progress(assembly: Assembly, clearance: float, weld: Weld = "auto
 
 def _compile_for_a_first_run() -> None:
     """Fill an empty kernel cache at once, in two processes: faster than kernel by kernel, when first needed."""
-    from impinge.kernels.jit import cache_was_empty
+    from impinge.apps.warmup import compile_everything, would_help
 
-    if cache_was_empty:
-        from impinge.apps.warmup import compile_everything
-
+    if would_help():
         with terminal.progress_bar("first run: compiling kernels for this machine, once") as progress:
             compile_everything(progress, verbs=("check",))
 

@@ -125,7 +125,12 @@ app.command()(repair)
 def warmup() -> None:
     """Compile all kernels for this machine now, so that no later run has to wait."""
     from impinge.apps.warmup import compile_everything
-    from impinge.kernels.jit import cache_directory, why_not_kept
+    from impinge.kernels.jit import kernels_are_compiled
+
+    if not kernels_are_compiled():
+        terminal.out.print("There is nothing to compile: the kernels of this installation are ready.")
+        return
+    from impinge.kernels.cache import cache_directory, why_not_kept
 
     start = time.perf_counter()
     with terminal.progress_bar("compiling kernels") as progress:

@@ -38,25 +38,12 @@ from numba.core.errors import NumbaWarning
 from numba.core.serialize import dumps
 
 from impinge.kernels.messages import say
+from impinge.kernels.sources import source_hash
 
-_PACKAGE = Path(__file__).parent.parent
 _STALE_AFTER_DAYS = 30
 _SUFFIX = ".nbc"
 
 # ---------------------------------------------------------------------- the directory
-
-
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    for folder, folders, names in os.walk(_PACKAGE):
-        folders.sort()  # also the order in which they are walked through
-        place = os.path.relpath(folder, _PACKAGE).replace(os.sep, "/")
-        for name in sorted(names):
-            if name.endswith(".py"):
-                digest.update(os.fsencode(f"{place}/{name}"))
-                with suppress(OSError), open(os.path.join(folder, name), "rb", buffering=0) as file:
-                    digest.update(file.read())  # all but an editor's lock file, which Python could not import either
-    return digest.hexdigest()
 
 
 def _compiler_name() -> str:
@@ -123,7 +110,7 @@ def is_writable() -> bool:
     return os.path.isdir(cache_directory) and os.access(cache_directory, os.W_OK | os.X_OK)
 
 
-_sources = _source_hash()
+_sources = source_hash()
 _checked = "-checked" if config.BOUNDSCHECK else ""  # other machine code from the same sources
 _name = hashlib.sha256(f"{_sources} {_compiler_name()}".encode()).hexdigest()[:16]
 cache_directory: Path = _user_cache() / f"kernels-{_name}{_checked}"
@@ -247,7 +234,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
             warnings.warn_explicit(f"{self._name} holds an address and cannot be kept", NumbaWarning, *self._place)
         elif self._source is None:
             _say_not_kept(f"{self._place[0]} cannot be read, which would tell old kernels from new ones")
-        elif _source_hash() != _sources:
+        elif source_hash() != _sources:
             # What was imported since may be new, and the directory is that of the old.
             _say_not_kept("the sources of impinge have changed since it was imported")
         else:

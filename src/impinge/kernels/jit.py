@@ -1,61 +1,136 @@
-"""The one way kernels are compiled: decorators and progress line.
+"""The decorators of kernels, whatever way these run (``kernels.mode``).
 
-What is compiled is kept on disk (``kernel_cache``).  Whenever something really has to
-be compiled, one line on the terminal says what and why.
+Where kernels come from a library, Numba is not imported: functions that only kernels call are then nothing but names.
+Should Numba be needed later in such a process, for a function of the user's that becomes part of a kernel or for a
+kernel that the library lacks, ``need_numba`` gives all modules what these names stand for.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, wraps
-from typing import Any, TypeVar, cast
+from collections.abc import Callable
+from functools import cache, partial, wraps
+from importlib import import_module
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
-from impinge.kernels.interruptible import out_of_reach, signals_deferred
-from impinge.kernels.messages import on_terminal, say
-
-with signals_deferred():  # Ctrl-C would leave Numba half imported, and the next try ends in an AttributeError
-    import llvmlite.binding
-    import numba
-    from llvmlite import ir
-    from numba import config, types
-    from numba.core import cgutils, event, sigutils
-    from numba.core.ccallback import CFunc
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import Compiler
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.cpu import CPUContext
-    from numba.core.pythonapi import EnvironmentManager, PythonAPI
-    from numba.extending import intrinsic, overload
-
-    from impinge.kernels.cache import KernelCache, is_writable
-
-    # What callers need of the cache; they import it from here.
-    from impinge.kernels.cache import cache_directory as cache_directory
-    from impinge.kernels.cache import cache_was_empty as cache_was_empty
-    from impinge.kernels.cache import why_not_kept as why_not_kept
+from impinge.errors import MissingExtra
+from impinge.kernels.mode import library, without_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_library = library()
+_plain = without_compiler()
+_numba_wanted = _library is None and not _plain
+"""Whether what is decorated from now on is Numba's at once."""
+
+_NUMBA_COMPILER = "impinge.kernels.numba_compiler"
 
 
-def kernel(function: Function) -> Function:
-    """Compile a module-level function: no GIL, cached on disk, IEEE arithmetic as written.
+def _numba_compiler() -> Any:
+    """The module that imports Numba."""
+    return import_module(_NUMBA_COMPILER)
+
+
+class Pending:
+    """What a name stands for in compiled code, in a process that has not needed Numba yet."""
+
+    def __init__(self, make: Callable[[], Any], name: str, compiled_at_once: bool) -> None:
+        self._make = make
+        self.__name__ = name
+        self.compiled_at_once = compiled_at_once
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.__name__} can only be called from kernels")
+
+    def made(self) -> Any:
+        """What it stands for, made once."""
+        if not hasattr(self, "_made"):
+            self._made = self._make()
+        return self._made
+
+
+_pending: list[Pending] = []
+"""In the order in which modules were imported: each may refer to those before it."""
+_generic: list[tuple[Callable[..., Any], Callable[[type], Callable[..., Any]]]] = []
+"""Functions chosen by a class, and how."""
+
+
+def in_compiled_code(make: Callable[[], Any], name: str, compiled_at_once: bool = False) -> Any:
+    """Something that only compiled code can use, made by Numba: at once, or when that is needed."""
+    if _numba_wanted:
+        return make()
+    _pending.append(Pending(make, name, compiled_at_once))
+    return _pending[-1]
+
+
+def kernels_are_compiled() -> bool:
+    """Whether Numba compiles kernels when they are first called, for this machine."""
+    return _library is None and not _plain
+
+
+def imported_for_kernels(module: str, name: str) -> Any:
+    """A name of a module that imports Numba, for compiled code."""
+    return in_compiled_code(lambda: getattr(import_module(module), name), name)
+
+
+def need_numba(purpose: str) -> None:
+    """Give all modules what they have names for, so that Numba can compile what refers to it.
+
+    Raises
+    ------
+    MissingExtra
+        Numba is not installed.
+    """
+    global _numba_wanted
+    if _plain or _numba_wanted:
+        return
+    try:
+        numba_compiler = _numba_compiler()
+    except ImportError as error:
+        raise MissingExtra(purpose, "numba", "jit") from error
+    _numba_wanted = True
+    places: dict[Pending, list[tuple[Any, str]]] = {each: [] for each in _pending}
+    for module in [each for name, each in sys.modules.copy().items() if name.partition(".")[0] == "impinge"]:
+        for name, thing in vars(module).items():
+            if isinstance(thing, Pending):
+                places[thing].append((module, name))
+    for choose, version_for in _generic:
+        numba_compiler.overload_by_class(choose, version_for)
+    for each in sorted(places, key=lambda each: each.compiled_at_once):  # these refer to the others; else as imported
+        for module, name in places[each]:
+            setattr(module, name, each.made())
+
+
+@overload
+def kernel(first: Function) -> Function: ...
+@overload
+def kernel(first: str | type, *more: str | type) -> Callable[[Function], Function]: ...
+
+
+def kernel(first: Any, *more: Any) -> Any:
+    """Compile a module-level function that Python calls: no GIL, IEEE arithmetic as written.
+
+    ``@kernel`` is for functions of integers, ``@kernel("int64, float64[:, ::1]")`` for others: the types of the
+    arguments as Numba writes them, or classes of NamedTuples, whose ``signature`` says of what types they are.
 
     Without ``fastmath`` LLVM neither re-associates nor contracts a product and a sum into a
     fused multiply-add, on which the exact predicates rely (a test looks for fused instructions in the
     machine code).
     """
-    if config.DISABLE_JIT:
+    if isinstance(first, str | type):
+        return partial(_kernel, (first, *more))
+    return _kernel(("int64, " * first.__code__.co_argcount,), first)
+
+
+def _kernel(signature: tuple[str | type, ...], function: Callable[..., Any]) -> Any:
+    if _plain:
         return _as_plain_python(function)
-    dispatcher = numba.njit(pipeline_class=_EntryCompiler, **_OPTIONS)(function)
-    dispatcher._cache = KernelCache(function)  # as its enable_caching() does with Numba's own
-    dispatcher.compile = _uninterrupted(dispatcher.compile)
-    return dispatcher  # type: ignore[no-any-return]
+    if _library is None:
+        return _numba_compiler().kernel(signature, function)
+    name = f"{function.__module__}.{function.__qualname__}"
+    return _library.entry(name) or _compiled_when_called(signature, function)
 
 
 def _as_plain_python(function: Function) -> Function:
@@ -69,94 +144,19 @@ def _as_plain_python(function: Function) -> Function:
     return cast(Function, silent)
 
 
-def _uninterrupted(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Ctrl-C while LLVM works may leave objects in it that are freed twice: the process crashes, at once or later."""
+def _compiled_when_called(signature: tuple[str | type, ...], function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that is not in the library, such as those of experiments."""
 
-    def compile_apart(signature: Any) -> Any:
-        # Another thread would wait for ever: for the lock of a compilation that this one is part of, or
-        # for a module that this thread is importing.
-        if global_compiler_lock.is_locked() or _some_module_is_being_imported():
-            with signals_deferred():
-                return compile_or_load(signature)
-        return out_of_reach(lambda: compile_or_load(signature))
+    @cache
+    def compiled() -> Any:
+        need_numba(f"the kernel {function.__name__}")
+        return _numba_compiler().kernel(signature, function)
 
-    return compile_apart
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return compiled()(*arguments)
 
-
-def _some_module_is_being_imported() -> bool:
-    ours = [module for name, module in sys.modules.copy().items() if name.startswith("impinge.")]
-    return any(getattr(getattr(module, "__spec__", None), "_initializing", False) for module in ours)
-
-
-class _QuietPythonAPI(PythonAPI):  # type: ignore[misc]
-    """Makes arrays of what a kernel returns without running Python code.
-
-    Numba finds the class of an array by calling a Python function.  If Ctrl-C was pressed while the kernel worked, that
-    raises KeyboardInterrupt, which is not looked at: a SystemError or a crash comes of it.  The constants of a
-    kernel are already there; the type of the numbers comes from there anyway.
-    """
-
-    def get_env_manager(self, *arguments: Any) -> EnvironmentManager:
-        self._environment = super().get_env_manager(*arguments)
-        return self._environment
-
-    def serialize_object(self, thing: Any) -> Any:
-        return thing if thing is np.ndarray else super().serialize_object(thing)
-
-    def unserialize(self, serialized: Any) -> Any:
-        if serialized is np.ndarray:
-            return self._environment.read_const(self._environment.add_const(np.ndarray))
-        return super().unserialize(serialized)
-
-
-class _EntryContext(CPUContext):  # type: ignore[misc]
-    def get_python_api(self, builder: Any) -> PythonAPI:
-        return _QuietPythonAPI(self, builder)
-
-
-class _EntryCompiler(Compiler):  # type: ignore[misc]
-    """Compiles what Python calls."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.state.targetctx.__class__ = _EntryContext  # a copy of Numba's, made for this kernel
-
-
-class _ToBeLinked(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function that only kernels call: it is optimised there, and only there.
-
-    Numba would optimise it on its own and turn it into machine code that is never called, and then again
-    together with each of its callers, level by level: the kernel for distances took 22 s to compile instead of 12.
-    """
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> _ToBeLinked:
-        return self
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Python objects that belong to a function: there are none in kernels."""
-
-
-class _InnerCompiler(Compiler):  # type: ignore[misc]
-    def __init__(self, typing_context: Any, target_context: Any, library: Any, *others: Any) -> None:
-        if library is None:
-            library = _ToBeLinked(target_context.codegen(), "inner")
-            library.enable_object_caching()
-        super().__init__(typing_context, target_context, library, *others)
-
-
-_INNER_OPTIONS: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": _InnerCompiler, **_OPTIONS}
+    return call
 
 
 def inner(function: Function) -> Function:
@@ -176,18 +176,10 @@ def inlined(function: Function) -> Function:
     return _only_for_kernels(function, forceinline=True)
 
 
-def _only_for_kernels(function: Function, **options: bool) -> Function:
-    if config.DISABLE_JIT:
+def _only_for_kernels(function: Function, forceinline: bool) -> Function:
+    if _plain:
         return function
-    dispatcher = numba.njit(**options, **_INNER_OPTIONS)(function)
-    specialise = dispatcher.get_call_template
-
-    def once_for_all_constants(args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
-        # Numba would compile f(x, 0) and f(x, n) apart, because 0 has a type of its own.
-        return specialise(tuple(types.unliteral(arg) for arg in args), kws)
-
-    dispatcher.get_call_template = once_for_all_constants
-    return dispatcher  # type: ignore[no-any-return]
+    return in_compiled_code(lambda: _numba_compiler().only_for_kernels(function, forceinline), function.__name__)  # type: ignore[no-any-return]
 
 
 def cold(signature: str) -> Callable[[Function], Function]:
@@ -202,28 +194,17 @@ def cold(signature: str) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        if config.DISABLE_JIT:
+        if _plain:
             return function
-        arguments, result = sigutils.normalize_signature(signature)
-        # As numba.cfunc does, which would put Numba's own cache in.
-        compiled = CFunc(function, (arguments, result), locals={}, options={"error_model": "numpy"})
-        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-        symbol = f"{function.__module__}.{function.__name__}"
-        with signals_deferred():  # an interrupt could leave llvmlite's lock held, and the next kernel waits for ever
-            compiled.compile()
-            llvmlite.binding.add_symbol(symbol, compiled.address)
-        _keep_alive.append(compiled)
-        return types.ExternalFunction(symbol, result(*arguments))  # type: ignore[no-any-return]
+        return in_compiled_code(lambda: _numba_compiler().cold(signature, function), function.__name__, True)  # type: ignore[no-any-return]
 
     return decorate
 
 
-_keep_alive: list[Any] = []
-
 POINTER = "CPointer(float64)"
 """The type of a pointer in the signature of a cold function."""
 
-if config.DISABLE_JIT:
+if _plain:
 
     def pointer_to(array: Any) -> Any:
         """In plain Python a pointer to an array is the array."""
@@ -233,16 +214,14 @@ if config.DISABLE_JIT:
         """The array behind a pointer."""
         return pointer.reshape(shape)
 
+    def call_kernel(address: Any, a: Any, b: Any, c: Any) -> Any:
+        """Call the kernel at an address with three integers; it returns one."""
+        return address(a, b, c)
+
 else:
-    array_at = numba.carray
-
-    @inner
-    def pointer_to(array: Any) -> Any:
-        """A pointer to the numbers of a contiguous array."""
-        return array.ctypes
-
-
-_THREE = (types.int64,) * 3
+    array_at = imported_for_kernels(_NUMBA_COMPILER, "array_at")
+    pointer_to = imported_for_kernels(_NUMBA_COMPILER, "pointer_to")
+    call_kernel = imported_for_kernels(_NUMBA_COMPILER, "call_kernel")
 
 
 @cache
@@ -251,37 +230,11 @@ def address_of_kernel(function: Any) -> Any:
 
     For kernels that call others many times (see ``call_kernel``).  In plain Python the function itself.
     """
-    if config.DISABLE_JIT:
+    if _plain:
         return function
-    function.compile(_THREE)
-    compiled = function.overloads[_THREE]
-    with signals_deferred():
-        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
-
-
-if config.DISABLE_JIT:
-
-    def call_kernel(address: Any, a: Any, b: Any, c: Any) -> Any:
-        return address(a, b, c)
-
-else:
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def call_kernel(typing_context: Any, address: Any, a: Any, b: Any, c: Any) -> Any:
-        """Call the kernel at an address with three integers; it returns one.
-
-        A kernel that names another one has it compiled into itself, which doubles what the first run takes.
-        """
-
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            kind = context.call_conv.get_function_type(types.int64, _THREE)
-            callee = builder.inttoptr(values[0], kind.as_pointer())
-            result = cgutils.alloca_once(builder, ir.IntType(64))
-            error = cgutils.alloca_once(builder, kind.args[1].pointee)
-            builder.call(callee, [result, error, *values[1:]])  # kernels raise nothing
-            return builder.load(result)
-
-        return types.int64(types.int64, *_THREE), generate
+    if _library is not None:
+        return _library.address(function)
+    return _numba_compiler().address_of_kernel(function)
 
 
 def generic(stub: Function) -> Any:
@@ -303,9 +256,10 @@ def generic(stub: Function) -> Any:
         if kind not in versions:
             name = stub.__name__
             raise TypeError(f"{name} has no version for {kind.__name__}: register one with @{name}.of({kind.__name__})")
-        return versions[kind]
+        version = versions[kind]
+        return cast(Callable[..., Any], version.made()) if isinstance(version, Pending) else version
 
-    if config.DISABLE_JIT:
+    if _plain:
 
         def choose(*arguments: Any) -> Any:
             return version_for(type(arguments[0]))(*arguments)
@@ -315,60 +269,11 @@ def generic(stub: Function) -> Any:
         def choose(*arguments: Any) -> Any:
             raise TypeError(f"{stub.__name__} can only be called from kernels")
 
-        @overload(choose, strict=False, jit_options={**_INNER_OPTIONS, "forceinline": True})  # type: ignore[untyped-decorator]
-        def chosen(*argument_types: Any) -> Callable[..., Any]:
-            return version_for(argument_types[0].instance_class)
+        _generic.append((choose, version_for))
+        if _numba_wanted:
+            _numba_compiler().overload_by_class(choose, version_for)
 
     choose.__name__ = stub.__name__
     choose.__doc__ = stub.__doc__
     choose.of = of  # type: ignore[attr-defined]
     return choose
-
-
-class _ProgressLine(event.Listener):  # type: ignore[misc]
-    """Shows which of our kernels is being compiled, on one line of the terminal."""
-
-    def __init__(self) -> None:
-        self.visible = True
-        self._depth = 0
-        self._shown = False
-
-    @staticmethod
-    def _is_ours(happening: event.Event) -> bool:
-        module: str | None = happening.data["dispatcher"].py_func.__module__
-        return module is not None and module.startswith("impinge.")
-
-    def on_start(self, happening: event.Event) -> None:
-        if not self._is_ours(happening):
-            return
-        self._depth += 1
-        if self._depth > 1 or not self.visible:
-            return
-        name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
-        if on_terminal():
-            say(f"impinge: compiling for this machine{', once' if is_writable() else ''}: {name}", end="")
-        elif not self._shown:
-            kept = " (kept for the next)" if is_writable() else ""
-            say(f"impinge: first run, compiling kernels for this machine{kept}")
-        self._shown = True
-
-    def on_end(self, happening: event.Event) -> None:
-        if not self._is_ours(happening):
-            return
-        self._depth -= 1
-        if self._depth == 0 and self.visible and on_terminal():
-            say("", end="")
-
-
-_progress_line = _ProgressLine()
-event.register("numba:compile", _progress_line)
-
-
-@contextmanager
-def without_progress_line() -> Iterator[None]:
-    """For callers that show the progress of compiling in their own way."""
-    _progress_line.visible = False
-    try:
-        yield
-    finally:
-        _progress_line.visible = True

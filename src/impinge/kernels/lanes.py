@@ -16,147 +16,30 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils, config
-from numba.extending import intrinsic
 
-from impinge.kernels.jit import inlined
-from impinge.kernels.memory import Table, data_of
+from impinge.kernels.jit import imported_for_kernels, in_compiled_code, inlined
+from impinge.kernels.mode import without_compiler
 
 LANES: Final = 8
 """Float32 numbers in one vector register of AVX."""
 
-_FLOAT = ir.FloatType()
-_VECTOR = ir.VectorType(_FLOAT, LANES)
-_INT64 = ir.IntType(64)
-_INT32 = ir.IntType(32)
-_FLAGS = ("contract", "nsz")
-
-
-class Lanes:
-    """Eight numbers, or eight truth values, in the code that is being written."""
-
-    __slots__ = ("_builder", "_value")
-
-    def __init__(self, builder: Any, value: Any) -> None:
-        self._builder = builder
-        self._value = value
-
-    def _lanes(self, other: Lanes | float) -> Any:
-        if isinstance(other, Lanes):
-            return other._value
-        return ir.Constant(_VECTOR, [float(np.float32(other))] * LANES)
-
-    def _with(self, instruction: Callable[..., Any], other: Lanes | float) -> Lanes:
-        return Lanes(self._builder, instruction(self._value, self._lanes(other), flags=_FLAGS))
-
-    def __add__(self, other: Lanes | float) -> Lanes:
-        return self._with(self._builder.fadd, other)
-
-    def __sub__(self, other: Lanes | float) -> Lanes:
-        return self._with(self._builder.fsub, other)
-
-    def __mul__(self, other: Lanes | float) -> Lanes:
-        return self._with(self._builder.fmul, other)
-
-    def __truediv__(self, other: Lanes | float) -> Lanes:
-        return self._with(self._builder.fdiv, other)
-
-    def _call(self, name: str) -> Lanes:
-        function = cgutils.get_or_insert_function(
-            self._builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.{name}.v{LANES}f32"
-        )
-        return Lanes(self._builder, self._builder.call(function, [self._value]))
-
-    def __abs__(self) -> Lanes:
-        return self._call("fabs")
-
-    def _compare(self, relation: str, other: Lanes | float) -> Lanes:
-        return Lanes(self._builder, self._builder.fcmp_ordered(relation, self._value, self._lanes(other)))
-
-    def __lt__(self, other: Lanes | float) -> Lanes:
-        return self._compare("<", other)
-
-    def __le__(self, other: Lanes | float) -> Lanes:
-        return self._compare("<=", other)
-
-    def __gt__(self, other: Lanes | float) -> Lanes:
-        return self._compare(">", other)
-
-    def __ge__(self, other: Lanes | float) -> Lanes:
-        return self._compare(">=", other)
-
-    def __and__(self, other: Lanes) -> Lanes:
-        return Lanes(self._builder, self._builder.and_(self._value, other._value))
-
-    def __or__(self, other: Lanes) -> Lanes:
-        return Lanes(self._builder, self._builder.or_(self._value, other._value))
-
-    def __invert__(self) -> Lanes:
-        return Lanes(self._builder, self._builder.not_(self._value))
-
-    def choose(self, yes: Lanes, no: Lanes) -> Lanes:
-        return Lanes(self._builder, self._builder.select(self._value, yes._value, no._value))
-
-    def bits(self) -> Any:
-        """The truth values as an integer, lane 0 in bit 0."""
-        return self._builder.zext(self._builder.bitcast(self._value, ir.IntType(LANES)), _INT64)
-
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    return condition.choose(yes, no) if isinstance(condition, Lanes) else np.where(condition, yes, no)
+    return np.where(condition, yes, no) if isinstance(condition, np.ndarray) else condition.choose(yes, no)
 
 
 def larger(a: Any, b: Any) -> Any:
     """The larger of two numbers; the second where one is NaN."""
-    if isinstance(a, Lanes) and not isinstance(b, Lanes):
-        b = Lanes(a._builder, a._lanes(b))
     return where(a > b, a, b)
 
 
 def smaller(a: Any, b: Any) -> Any:
     """The smaller of two numbers; the second where one is NaN."""
-    if isinstance(a, Lanes) and not isinstance(b, Lanes):
-        b = Lanes(a._builder, a._lanes(b))
     return where(a < b, a, b)
 
 
 def square_root(a: Any) -> Any:
-    return a._call("sqrt") if isinstance(a, Lanes) else np.sqrt(a)
-
-
-class _RowsInMemory:
-    """rows[i] of the formula: loaded where it is first used."""
-
-    def __init__(self, builder: Any, start: Any) -> None:
-        self._builder = builder
-        self._start = start
-        self._loaded: dict[int, Lanes] = {}
-
-    def __getitem__(self, row: int) -> Lanes:
-        if row not in self._loaded:
-            place = self._builder.gep(self._start, [ir.Constant(_INT64, row * LANES)])
-            vector = self._builder.load(self._builder.bitcast(place, _VECTOR.as_pointer()), align=4)
-            self._loaded[row] = Lanes(self._builder, vector)
-        return self._loaded[row]
-
-
-def _in_all_lanes(builder: Any, number: Any) -> Lanes:
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
-    zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
-    return Lanes(builder, builder.shuffle_vector(first, undefined, zeros))
-
-
-def _start_of_node(context: Any, builder: Any, kind: types.Type, rows: Any, node: Any) -> Any:
-    """Where the rows of a node begin."""
-    node = builder.sext(node, _INT64)
-    if isinstance(kind, Table):
-        return builder.gep(rows, [kind.offset(builder, [node])])
-    array = context.make_array(kind)(context, builder, rows)
-    row = builder.udiv(cgutils.unpack_tuple(builder, array.strides)[0], ir.Constant(_INT64, 4))
-    return builder.gep(array.data, [builder.mul(node, row)])
+    return np.sqrt(a) if isinstance(a, np.ndarray) else a.square_root()
 
 
 def eight_lanes(formula: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,26 +49,15 @@ def eight_lanes(formula: Callable[..., Any]) -> Callable[..., Any]:
     The formula gives eight truth values, which f returns as the bits of an integer; or a pair of these and
     eight numbers, which f stores in ``out``.
     """
-    if config.DISABLE_JIT:
+    if without_compiler():
         return _on_numpy(formula)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def vector_code(typing_context: Any, rows: Any, node: Any, numbers: Any, out: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            start = _start_of_node(context, builder, signature.args[0], arguments[0], arguments[1])
-            count = len(signature.args[2])
-            same = [_in_all_lanes(builder, builder.extract_value(arguments[2], i)) for i in range(count)]
-            result = formula(_RowsInMemory(builder, start), same)
-            if isinstance(result, Lanes):
-                return result.bits()
-            condition, values = result
-            target = data_of(context, builder, signature.args[3], arguments[3])
-            builder.store(values._value, builder.bitcast(target, _VECTOR.as_pointer()), align=4)
-            return condition.bits()
+    def make() -> Any:
+        from impinge.kernels.vector_code import vector_code
 
-        return types.int64(rows, node, numbers, out), generate
+        return vector_code(formula)
 
-    return vector_code  # type: ignore[no-any-return]
+    return in_compiled_code(make, formula.__name__)  # type: ignore[no-any-return]
 
 
 def _on_numpy(formula: Callable[..., Any]) -> Callable[..., int]:
@@ -200,7 +72,7 @@ def _on_numpy(formula: Callable[..., Any]) -> Callable[..., int]:
     return on_rows
 
 
-if config.DISABLE_JIT:
+if without_compiler():
 
     def lowest_bit(bits: Any) -> int:
         """The number of the lowest bit that is set."""
@@ -211,24 +83,8 @@ if config.DISABLE_JIT:
         return int(bits).bit_count()
 
 else:
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def lowest_bit(typing_context: Any, bits: Any) -> Any:
-        """The number of the lowest bit that is set."""
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-        return types.int64(types.int64), generate
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def count_bits(typing_context: Any, bits: Any) -> Any:
-        """How many bits are set."""
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.ctpop(arguments[0])
-
-        return types.int64(types.int64), generate
+    lowest_bit = imported_for_kernels("impinge.kernels.vector_code", "lowest_bit")
+    count_bits = imported_for_kernels("impinge.kernels.vector_code", "count_bits")
 
 
 @inlined

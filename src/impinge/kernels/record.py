@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from impinge.kernels.compiler import without_compiler
+from impinge.kernels.jit import in_compiled_code
+from impinge.kernels.mode import without_compiler
 
 # What declarations and views need; they import it from here.
 from impinge.kernels.record_fields import Field as Field
@@ -97,9 +98,6 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
                 else:
                     namespace[key] = number_as_numpy(key, field) if field.rows is None else part_as_record(key)
         cls: RecordType = super().__new__(mcs, name, bases, namespace)
-        cls.offsets = {key: getattr(cls, _stored_as(key, field)).offset for key, field in cls.fields.items()}
-        if cls.can_be_part:
-            cls.dtype = cls._as_dtype()
         return cls
 
     @property
@@ -125,9 +123,13 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         """For kernels: ``view = Search.at(address)``, once a module: ``search_at = Search.at``."""
         if without_compiler():
             return _itself
-        from impinge.kernels.record_views import view_at
 
-        return view_at(cls)
+        def make() -> Any:
+            from impinge.kernels.record_views import view_at
+
+            return view_at(cls)
+
+        return in_compiled_code(make, f"{cls.__name__}.at")
 
     def __getitem__(cls, key: Any) -> Any:
         """The declaration of an array of such records."""
@@ -136,7 +138,10 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         return sized(None, cls, key)
 
     def __init__(cls, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments)
+        super().__init__(*arguments)  # from Python 3.13 on the structure has a size only after this
+        cls.offsets = {key: getattr(cls, _stored_as(key, field)).offset for key, field in cls.fields.items()}
+        if cls.can_be_part:
+            cls.dtype = cls._as_dtype()
 
     def __call__(cls, *arguments: Any, **values: Any) -> Any:
         """A new record.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impinge.kernels.compiler import without_compiler
+from impinge.kernels.mode import without_compiler
 
 if TYPE_CHECKING:
     from impinge.kernels.record import Record

@@ -27,9 +27,9 @@ from numba.extending import (
 )
 from numba.np.arrayobj import populate_array
 
-from impinge.kernels.compiler import with_bounds_checks
-from impinge.kernels.memory import Table, as_integers
+from impinge.kernels.mode import with_bounds_checks
 from impinge.kernels.record import Field, Record
+from impinge.kernels.tables import Table, as_integers
 
 _BYTES = ir.IntType(8).as_pointer()
 _INT64 = ir.IntType(64)

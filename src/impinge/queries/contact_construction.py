@@ -21,7 +21,7 @@ def _put_posed_face(surface, face, pose, corners):
         corners[i, 0], corners[i, 1], corners[i, 2] = posed_point(pose, vertices[v, 0], vertices[v, 1], vertices[v, 2])
 
 
-@kernel
+@kernel("int64, int64, float64[:, :, ::1], float64[:, :, ::1], int64[:, ::1], float64[:, :, ::1], float64[:, ::1]")
 def construct_contacts(a, b, poses_a, poses_b, pairs, segments, normals):
     """Segments and normals of contacts (pose, face of a, face of b, kind) of two surfaces."""
     a, b = surface_at(a), surface_at(b)

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.core import config
 
 from impinge.geometry.rigid_pose import pose_is_rigid
 from impinge.kernels.jit import inner, kernel
 from impinge.kernels.memory import table
+from impinge.kernels.mode import without_compiler
 
 _poses = table(np.float64, 4, 4)
 _numbers = table(np.int64)
@@ -23,7 +23,7 @@ def _differ(one, other):
     return differ
 
 
-if config.DISABLE_JIT:
+if without_compiler():
 
     def _move(numbers, given, first, count, poses, moved, now):
         """All in one step, after it was noted what moves: plain Python may be interrupted, which machine code is not.

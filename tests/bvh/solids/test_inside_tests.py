@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import impinge
 from impinge.bvh.solids.inside_tests import TreeSolids
 from impinge.geometry.solids.cells import EVERYTHING
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab import solid_oracle
 from impinge.lab.hard_input import quarter_turn, random_pose
 from impinge.lab.hard_solids import SOLID_FAMILIES, solid_pair
@@ -168,7 +168,7 @@ def test_many_triangles_near_one_ray() -> None:
     check_parts(speck, plates, poses, np.tile(np.eye(4), (4, 1, 1)))
 
 
-@pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled in this lane")
+@pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
 def test_surfaces_do_not_need_these_kernels() -> None:
     program = (
         "import sys, impinge\n"

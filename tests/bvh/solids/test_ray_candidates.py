@@ -14,7 +14,7 @@ from impinge.bvh.search import tree_handle_of
 from impinge.bvh.solids.ray_candidates import PosedTree
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.solids.cells import triangles_on_ray
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import quarter_turn, random_pose
 from impinge.lab.scenes.shapes import torus
 
@@ -25,7 +25,7 @@ def _on_ray(address: Any, pose: Floats, x: Floats, rounding: float) -> Any:
     return triangles_on_ray(PosedTree(address, pose), x, rounding)
 
 
-_on_ray_compiled = _on_ray if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_on_ray)
+_on_ray_compiled = _on_ray if without_compiler() else numba.njit(error_model="numpy")(_on_ray)
 
 
 def candidates(mesh: impinge.Mesh, pose: Floats, x: Floats, rounding: float = 0.0) -> set[bytes]:

@@ -33,7 +33,7 @@ from impinge.convex.workspace import (
 )
 from impinge.geometry.answers import APART, MEETING
 from impinge.geometry.pose import posed_vertices
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab import convex_oracle
 from impinge.lab.hard_polytopes import FAMILIES, UNDERFLOWING, Encounter
 from impinge.lab.oracle import square_root
@@ -58,7 +58,7 @@ def _gjk_from(address_a, address_b, address_work, vertex_a, vertex_b, question, 
 
 
 # It has no entry from Python: here is one.
-gjk_from = _gjk_from if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_gjk_from)
+gjk_from = _gjk_from if without_compiler() else numba.njit(error_model="numpy")(_gjk_from)
 
 
 class Ended(NamedTuple):

@@ -10,14 +10,14 @@ import pytest
 
 from impinge.convex.hull import cube_map
 from impinge.convex.hull.hull_handle import ConvexBody, convex_body
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 
 
 def _first_vertex_at(address: Any, direction: Any) -> Any:
     return cube_map.first_vertex(convex_body(address), direction)
 
 
-_compiled = _first_vertex_at if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(_first_vertex_at)
+_compiled = _first_vertex_at if without_compiler() else numba.njit(error_model="numpy")(_first_vertex_at)
 
 
 def first_vertex(body: ConvexBody, direction: tuple[float, ...]) -> int:

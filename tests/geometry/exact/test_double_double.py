@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from impinge.geometry.exact import double_double
 from impinge.geometry.exact.double_double import UNCERTAIN, Fine
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.oracle import square_root
 
 
 def from_python(function: Any) -> Any:
     """Functions of the kernels have no entry from Python: compile them once more, with one."""
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function.py_func)
 
 
 difference_of_floats = from_python(double_double.difference_of_floats)

@@ -18,7 +18,7 @@ from impinge.geometry.exact import double_double, predicates
 from impinge.geometry.pose import posed_vertices
 from impinge.geometry.triangles import all_pairs
 from impinge.geometry.triangles import intersection as triangle
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import random_pose, triangle_pairs
 
 Points = NDArray[np.float64]
@@ -26,7 +26,7 @@ Points = NDArray[np.float64]
 
 def from_python(function: Any) -> Any:
     """Most functions of the kernels have no entry from Python: compile them once more, with one."""
-    return function if jit.config.DISABLE_JIT else numba.njit(error_model="numpy")(function.py_func)
+    return function if without_compiler() else numba.njit(error_model="numpy")(function.py_func)
 
 
 compiled_orient2d = from_python(predicates.orient2d)
@@ -148,7 +148,7 @@ FUSED = re.compile(r"\bv?fn?m(add|sub)\w*|\bfml[as]\b|\bcall\w*\s+fma\b")
 TRIANGLES = "float64[:, :, ::1]"
 
 
-@pytest.mark.skipif(jit.config.DISABLE_JIT, reason="there is no machine code")
+@pytest.mark.skipif(without_compiler(), reason="there is no machine code")
 @pytest.mark.parametrize(
     ("kernel", "signature"),
     [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import impinge
 from impinge.geometry.solids import ray_parity
-from impinge.kernels import jit
+from impinge.kernels.mode import without_compiler
 from impinge.lab.hard_input import EXACT_ROTATIONS
 from impinge.lab.hard_solids import Body, any_shape, triangulated
 from impinge.lab.scenes.shapes import box, torus
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 # It has no entry from Python: compiled once more, with one.
 vertex_inside = (
     ray_parity.vertex_inside
-    if jit.config.DISABLE_JIT
+    if without_compiler()
     else numba.njit(error_model="numpy")(ray_parity.vertex_inside.py_func)
 )
 

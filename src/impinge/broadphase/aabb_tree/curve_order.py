@@ -66,7 +66,7 @@ def _sort(keys, order):
     return keys, order
 
 
-@kernel
+@kernel("float64[:, ::1], int64[::1]")
 def curve_order(rows, chosen):
     """The ``chosen`` objects in order, and where each class begins in it (CLASSES + 1,)."""
     n = len(chosen)

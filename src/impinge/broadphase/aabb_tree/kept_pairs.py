@@ -24,7 +24,7 @@ FEWEST_FRAMES = 2.0
 """A box whose reach would not last for so long gets none."""
 
 
-@kernel
+@kernel("float64[:, ::1], float64[::1], int64")
 def enlarged(rows, speeds, space):
     """Boxes (n, 6) with their reach, in the coordinates of the tree; and the reach (n,) there."""
     space = space_at(space)
@@ -43,7 +43,7 @@ def enlarged(rows, speeds, space):
     return boxes, reaches
 
 
-@kernel
+@kernel("float64[:, ::1], int64, float32[:, ::1], float32[::1], int64")
 def speeds_since(rows, space, boxes, reaches, frames):
     """How far each box has moved a frame since it was enlarged."""
     space = space_at(space)
@@ -64,7 +64,7 @@ def _add_up(counts):
         counts[i + 1] += counts[i]
 
 
-@kernel
+@kernel("int64[::1], int64, int64")
 def list_of_pairs(keys, found, count):
     """For each object where its list begins, and all lists: partners with larger numbers, ascending.
 
@@ -92,7 +92,7 @@ def list_of_pairs(keys, found, count):
     return starts, others
 
 
-@kernel
+@kernel("float64[:, ::1], int64, float32[:, ::1], boolean[::1]")
 def mark_restless(rows, space, boxes, restless):
     """Mark those that have left their enlarged boxes; how many that are."""
     space = space_at(space)
@@ -107,7 +107,7 @@ def mark_restless(rows, space, boxes, restless):
     return count
 
 
-@kernel
+@kernel("int64[::1], float64[:, ::1], float64, int64[::1], int32[::1], boolean[::1]")
 def listed_overlaps(ids, rows, margin, starts, others, restless):
     """Sorted keys of the listed pairs that overlap now, and how many were compared."""
     keys = new_keys(len(others))
@@ -123,7 +123,7 @@ def listed_overlaps(ids, rows, margin, starts, others, restless):
     return first_keys(keys, found), tested
 
 
-@kernel
+@kernel("int64[::1], int64[::1]")
 def merged(one, other):
     """Two sorted lists without common numbers as one."""
     both = new_keys(len(one) + len(other))

@@ -99,7 +99,7 @@ def packed_tree(rows: Any, boxes: Any, chosen: Any) -> PackedTree:
     return tree
 
 
-@kernel
+@kernel("int32[::1], int64[::1], float32[:, ::1], int64")
 def _fit(order, class_starts, boxes, tree):
     tree = tree_at(tree)
     leaf = 0
@@ -213,7 +213,7 @@ def overlaps_within(tree):
     return keys, found
 
 
-@kernel
+@kernel("int64, int64, int64[::1], int64")
 def overlaps_between(a, b, keys, found):
     """The same for pairs of one object of each tree, added to a list."""
     a, b = tree_at(a), tree_at(b)

@@ -25,7 +25,7 @@ _INFLATION = 2.0**-20
 """Of the largest coordinate at hand: far more than what was rounded on the way into the tree, in float32."""
 
 
-@kernel
+@kernel("float64[:, ::1], float64[:, ::1], int64, boolean[::1], int64, int64[::1], int64")
 def touched_by_boxes(queries, rows, space, ignored, tree, keys, found):
     """Keys (number of the query box, number of the object) of all that overlap, added to a list.
 
@@ -78,7 +78,7 @@ def _passes(blocks, block, lane, start, way, end):
     return not first > last
 
 
-@kernel
+@kernel("float64[::1], float64[::1], float64, int64")
 def near_ray(start, way, end, tree):
     """Objects that a ray may touch, in no order; all is in the coordinates of the tree."""
     tree = tree_at(tree)

@@ -310,7 +310,7 @@ def hash_moved(objects, table, close):
     return table.reached
 
 
-@kernel
+@kernel("int64, int64, int64[::1], int64[::1]")
 def drop_removed(table, close, numbers, ids):
     """Take removed boxes out of the table and give the others their new numbers (-1: removed).
 

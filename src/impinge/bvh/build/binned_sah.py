@@ -216,7 +216,7 @@ def _binary_tree(boxes, order):
     return groups[:count], areas[:count]
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1]")
 def binned_sah(vertices, faces):
     """The frame, the order of the triangles, and the nodes over them: child, ranges, depth."""
     frame = local_frame(vertices, faces)

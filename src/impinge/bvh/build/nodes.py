@@ -8,7 +8,7 @@ from impinge.bvh.build.local_frame import local_frame
 from impinge.kernels.jit import kernel
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], int32[:, ::1], float32[::1]")
 def nodes_over(vertices, faces, groups, areas):
     """The frame, and child, ranges and depth of the nodes."""
     child, ranges, depth = eight_wide(groups, areas, len(faces))

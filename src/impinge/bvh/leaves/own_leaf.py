@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
-from numba.core import config
-
 from impinge.bvh.layout import WIDTH
 from impinge.bvh.leaves.distance_leaves import in_reach
 from impinge.bvh.leaves.posed_triangles import key_of_places, place_of, posed_triangle
@@ -20,7 +17,9 @@ from impinge.bvh.questions import visit_all
 from impinge.bvh.traverse import candidates, visit
 from impinge.bvh.tree_handle import obb_body
 from impinge.bvh.workspace import work_at
+from impinge.kernels.jit import need_numba
 from impinge.kernels.lanes import count_bits, lowest_bit
+from impinge.kernels.mode import without_compiler
 
 
 def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
@@ -28,7 +27,8 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
 
     Pairs for which it gives a number other than zero are kept, with the number in ``values``.
     """
-    own = function if config.DISABLE_JIT else numba.njit(nogil=True, error_model="numpy")(function)
+    need_numba("a leaf operation of your own")
+    own = _compiled(function)
 
     class Own(NamedTuple):
         poses: Any
@@ -58,4 +58,12 @@ def compiled_leaf(function: Callable[..., Any]) -> Callable[..., int]:
         space = work_at(work)
         return visit_all(Own(space.poses, values), obb_body(a), obb_body(b), space)
 
-    return kernel if config.DISABLE_JIT else numba.njit(nogil=True, error_model="numpy")(kernel)
+    return _compiled(kernel)
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    if without_compiler():
+        return function
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]

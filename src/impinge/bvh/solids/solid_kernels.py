@@ -13,7 +13,7 @@ from impinge.geometry.surface import posed_face, surface_at
 from impinge.kernels.jit import kernel
 
 
-@kernel
+@kernel("int64, float64[:, ::1], float64[:, :, ::1], float64[:, :, ::1], boolean[:, ::1], boolean[:, ::1]")
 def pieces_inside(tree, points, poses, tree_poses, free, inside):
     """Which free pieces of a surface, named by a point each, lie inside the closed surface of a tree.
 
@@ -27,7 +27,7 @@ def pieces_inside(tree, points, poses, tree_poses, free, inside):
                 inside[i, n] = vertex_inside(x, triangles_on_ray(PosedTree(tree, tree_poses[i]), x, 0.0))
 
 
-@kernel
+@kernel("int64, int64, int64, int64, float64[:, :, ::1], float64[:, :, ::1], int64[:, ::1], int64[::1]")
 def cells_at_contacts(a, b, tree_a, tree_b, poses_a, poses_b, pairs, cells):
     """Add the cells (see geometry.solids.cells) that meet at contacts to those known for each pose."""
     a, b = surface_at(a), surface_at(b)

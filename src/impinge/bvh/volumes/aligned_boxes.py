@@ -25,7 +25,7 @@ def _slot_bounds(entry, k, local, bounds):
     return min(a, min(b, c)), max(a, max(b, c))
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], float64[::1], int32[::1], int32[::1]")
 def bound_by_boxes(vertices, faces, frame, order, child):
     """triangles, slots, corners and rows of a tree of axis-aligned boxes."""
     triangles = in_tree_order(vertices, faces, order)

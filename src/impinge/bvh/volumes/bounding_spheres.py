@@ -41,7 +41,7 @@ def _farthest_square(local, first, last, x, y, z):
     return farthest
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], float64[::1], int32[::1], int32[::1], int32[:, ::1]")
 def bound_by_spheres(vertices, faces, frame, order, child, ranges):
     """triangles, slots, corners and rows of a tree of spheres."""
     triangles = in_tree_order(vertices, faces, order)

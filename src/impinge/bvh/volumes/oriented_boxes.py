@@ -350,7 +350,9 @@ def _aligned_bounds(entry, local, moments, aligned):
     return reach
 
 
-@kernel
+@kernel(
+    "float64[:, ::1], int32[:, ::1], float64[::1], int32[::1], int32[::1], int32[:, ::1], float64[:, :, ::1], boolean"
+)
 def fit_boxes(vertices, faces, frame, order, child, ranges, given, fast):
     """triangles, slots, corners and rows of a tree of oriented boxes.
 

@@ -373,7 +373,7 @@ def coplanar_groups(points, corners, across):
     return group
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], int32[::1]")
 def sides(points, triangles, others):
     """(k,) on which side of triangle i the point ``others[i]`` lies: 1 above, 0 in its plane, -1 below."""
     found = np.empty(len(others), dtype=np.int8)

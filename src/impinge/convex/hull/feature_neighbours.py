@@ -42,7 +42,7 @@ def _find(hull: ConvexHull) -> Neighbours:
     return Neighbours(*map(read_only, feature_neighbours(len(hull.vertices), hull.edges, hull.corners, hull.starts)))
 
 
-@kernel
+@kernel("int64, int32[:, ::1], int32[::1], int32[::1]")
 def feature_neighbours(vertex_count, edges, corners, starts):
     """The fields of Neighbours."""
     vertex_starts, ascending = _ends_of_edges(vertex_count, edges)

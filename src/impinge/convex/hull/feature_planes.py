@@ -16,7 +16,7 @@ from impinge.geometry.exact.predicates import cross, subtract
 from impinge.kernels.jit import inner, kernel
 
 
-@kernel
+@kernel("float64[:, ::1], int32[::1], int32[::1]")
 def frame_and_normals(vertices, corners, starts):
     """(centre, exponent, local vertices, centroid, unit normals of the faces, which of these are certain)."""
     low = np.empty(3)
@@ -74,7 +74,10 @@ def cross_direction(u, v, unit):
     return length >= LEAST_PART_OF_TERMS * terms and length > NO_UNDERFLOW
 
 
-@kernel
+@kernel(
+    "float64[:, ::1], float64[:, ::1], float64[::1], int32[:, ::1], int32[::1], int32[::1], int32[:, ::1], "
+    "float64[:, ::1]"
+)
 def feature_planes(vertices, local, centroid, edges, corners, starts, edge_faces, normals):
     """(directions, face planes, end planes, side planes, inside planes, which of the last are certain).
 

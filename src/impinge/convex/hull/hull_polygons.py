@@ -16,7 +16,7 @@ from impinge.convex.hull.triples import empty_table, row_of
 from impinge.kernels.jit import inner, kernel
 
 
-@kernel
+@kernel("float64[:, ::1], boolean[::1]")
 def hull_polygons(points, used):
     """(dimension, leader, source, corners, starts, edges) of the hull of the points that are used.
 
@@ -34,7 +34,8 @@ def hull_polygons(points, used):
         for i in range(dimension + 1):
             source[i] = distinct[triangles[0, i]]
         nothing = np.zeros(0, dtype=np.int32)
-        return dimension, leader, source, nothing, np.zeros(1, dtype=np.int32), nothing.reshape(0, 2)
+        no_edges = np.zeros((0, 2), dtype=np.int32)
+        return dimension, leader, source, nothing, np.zeros(1, dtype=np.int32), no_edges
     rings, ends = _outlines(triangles, across, coplanar_groups(positions, triangles, across))
     used_count = _renumber(rings, distinct)
     corners, starts = _in_order(rings, ends, used_count)

@@ -113,7 +113,7 @@ def _near_one(vectors: Floats) -> Floats:
     return scaled
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], int32[:, ::1], float64[:, ::1], int32[:, ::1]")
 def propose_polygons(points, faces, planes, normals, nearest):
     """Which polygon each triangle (column 0) and the triangle turned over (column 1) may lie in, as far as it is clear.
 
@@ -211,7 +211,10 @@ def _may_hold(points, planes, f, triangle):
     return True
 
 
-@kernel
+@kernel(
+    "float64[:, ::1], int32[:, ::1], int32[:, ::1], int32[:, ::1], int32[::1], Tuple((int32[::1], int32[::1], "
+    "int32[:, ::1])), boolean[::1], boolean[::1]"
+)
 def mark_red(points, faces, planes, nearest, source, polygons, red_faces, red_edges):
     """Mark the faces and edges of a hull that are red, given the polygon that each triangle may lie in."""
     corners, starts, edges = polygons

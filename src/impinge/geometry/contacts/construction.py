@@ -306,7 +306,7 @@ def construct_contact(pair, kind, points, normal):
 # ---------------------------------------------------------------------------- batches
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1], int8[::1], int8[::1], float64[:, :, ::1], float64[:, ::1]")
 def _intersections(a, b, kinds, counts, corners, normals):
     points = np.empty((2 * MOST_POINTS, 3))
     pair = np.empty(PAIR_SHAPE)
@@ -316,13 +316,17 @@ def _intersections(a, b, kinds, counts, corners, normals):
         kinds[i] = kind
         if kind == DISJOINT:
             continue
-        pair[0, :, :3] = a[i]
-        pair[1, :, :3] = b[i]
+        for j in range(3):
+            for k in range(3):
+                pair[0, j, k] = a[i, j, k]
+                pair[1, j, k] = b[i, j, k]
         count = construct_contact(pair, kind, points, normals[i])
         if kind == COPLANAR:
             _sort_around(points, count, projection_axis(s)[0])
         counts[i] = count
-        corners[i, :count] = points[:count]
+        for j in range(count):
+            for k in range(3):
+                corners[i, j, k] = points[j, k]
 
 
 def triangle_intersections(a, b):

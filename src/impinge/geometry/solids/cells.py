@@ -24,7 +24,6 @@ from impinge.geometry.solids.ray_parity import COMMON_LINE, NORMAL, ROUNDING, sa
 from impinge.geometry.triangles.crossing import extent_of_pair, largest_coordinate, plane_crossing
 from impinge.geometry.triangles.intersection import (
     degenerate_ends,
-    pair_array,
     projection_axis,
     same_point,
     seen_turn,
@@ -246,7 +245,11 @@ def cells_around_contact(a, b, surface_a, surface_b, seen_a, seen_b, cells):
     ``seen`` (3,) marks the corners of a and b around which samples have been taken.
     """
     pair = (a, b)
-    corners = pair_array(a, b).reshape(6, 3)
+    corners = np.empty((6, 3))
+    for i in range(3):
+        for k in range(3):
+            corners[i, k] = a[i][k]
+            corners[3 + i, k] = b[i][k]
     points = np.empty((_MOST_POINTS, 2), dtype=np.int64)
     samples = np.empty((_MOST_SAMPLES, 3, 2), dtype=np.int64)
     point = np.empty(4)

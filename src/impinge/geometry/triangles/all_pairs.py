@@ -96,7 +96,7 @@ def meeting_pairs(triangles_a, triangles_b, pose, pairs, count):
     return pairs, count
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1]")
 def any_pair_meets(triangles_a, triangles_b):
     """Whether some pair of triangles meets; exact."""
     boxes_a = bounding_boxes(triangles_a)

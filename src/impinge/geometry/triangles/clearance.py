@@ -158,7 +158,7 @@ def any_pair_within(triangles_a, triangles_b, clearance):
 # ---------------------------------------------------------------------------- batches
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1], float64[::1], boolean[::1]")
 def _closer(a, b, clearance, answers):
     for i in range(len(a)):
         answers[i] = triangles_within(load_triangle(a, i), load_triangle(b, i), clearance[i])

@@ -326,7 +326,7 @@ def disjoint_distance(a, b):
 # ---------------------------------------------------------------------------- batches
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1], float64[::1], float64[:, ::1], float64[:, ::1]")
 def _distances(a, b, values, points_a, points_b):
     for i in range(len(a)):
         s = load_triangle(a, i)

@@ -377,7 +377,7 @@ def _flat_kind(
 # ---------------------------------------------------------------------------- batches
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1], int8[::1]")
 def _contact_kinds(a, b, kinds):
     for i in range(len(a)):
         kinds[i] = contact_kind(load_triangle(a, i), load_triangle(b, i))

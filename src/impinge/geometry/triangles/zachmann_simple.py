@@ -58,7 +58,9 @@ def _edges_meet_polygons(world, edges, triangles, boxes, kept, box, use):
     return False
 
 
-@kernel
+@kernel(
+    "float64[:, ::1], int32[:, ::1], float64[:, :, ::1], float64[:, ::1], int32[:, ::1], float64[:, :, ::1], boolean"
+)
 def surfaces_meet(world_a, edges_a, triangles_a, world_b, edges_b, triangles_b, prechecks):
     """Whether two posed surfaces have a common point; exact."""
     boxes_a = bounding_boxes(triangles_a)

@@ -51,7 +51,7 @@ def _clip(polygon, count, axis, sign, limit, clipped):
     return found
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[::1], float64[::1], float64, float64[:, :, ::1], int32[::1]")
 def trim(triangles, low, high, outward, pieces, counts):
     """Pieces (n, MOST_CORNERS, 3) of triangles (n, 3, 3) in a cell, and their numbers of corners: 0 for those outside.
 

@@ -63,7 +63,7 @@ def _is_legal(points, edges, count, a, b):
     return not _passes_a_vertex(points, a, b)
 
 
-@kernel
+@kernel("float64[:, ::1], int32[:, ::1], int32[:, ::1], int64")
 def add_legal_edges(points, pairs, edges, count):
     """Add the pairs, in their order, that are legal after all edges before them; returns how many edges there are.
 

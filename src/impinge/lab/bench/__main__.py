@@ -15,6 +15,7 @@ BENCHMARKS = {
     "compare": "this version against another one OLD.whl [--rounds N] [--rows GROUP ...] [--match TEXT] [--compile]",
     "compile": "what the first run compiles, kernel by kernel [OLD.whl] [--most N]",
     "figures": "put the results in docs/results into README.md and docs/ [--check]",
+    "start": "how long a newcomer waits for first answers [WHEEL] [--source FOLDER] [--rounds N]",
     "trackers": "GJK, V-Clip and Lin-Canny against each other and exact arithmetic [--configurations N] [--accuracy N]",
 }
 _WITH_OPTIONS = set(BENCHMARKS) - {"triangles"}

@@ -32,7 +32,7 @@ PAIRS = 4000
 LOOP = 600
 
 
-@kernel
+@kernel("float64[:, :, ::1], float64[:, :, ::1]")
 def count_meeting(a, b):  # type: ignore[no-untyped-def]
     """The predicate in a plain compiled loop over all pairs."""
     count = 0

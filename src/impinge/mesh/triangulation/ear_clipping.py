@@ -87,6 +87,7 @@ def clip_large(plane: Floats, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     triangles = np.empty((len(plane) - 2 * (len(starts) - 1), 3), dtype=np.int64)
     priority = np.random.default_rng(0).permutation(2 * int(np.diff(starts).max())).astype(np.float64)
+    plane = np.ascontiguousarray(plane)  # columns that were chosen come in the order of Fortran
     _clip_rings(_magnified(plane, starts), places(plane, starts), starts, priority, triangles)
     return triangles
 
@@ -103,7 +104,7 @@ def _magnified(plane: Floats, starts: NDArray[np.int64]) -> Floats:
     return magnified
 
 
-@kernel
+@kernel("float64[:, ::1], int64[::1], int64[::1], float64[::1], int64[:, ::1]")
 def _clip_rings(plane, place, starts, priority, triangles):
     for i in range(len(starts) - 1):
         first, end = starts[i], starts[i + 1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import config
 from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats
@@ -170,4 +169,4 @@ class ObjectTables:
 
 def _addresses(owners: list[Any]) -> Any:
     """An array for the addresses of so many; in plain Python of the things themselves."""
-    return np.zeros(len(owners), dtype=object if config.DISABLE_JIT else np.int64)
+    return np.zeros(len(owners), dtype=address.dtype)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from impinge.geometry.triangles.clearance import any_pair_within
 from impinge.kernels.jit import kernel
-from impinge.queries.methods.brute_force.posed_body import pose_body, room_for
+from impinge.queries.methods.brute_force.posed_body import Body, pose_body, room_for
 
 
-@kernel
+@kernel(Body, Body, "float64[:, :, ::1], float64[:, :, ::1], float64, boolean[::1]")
 def within(a, b, poses_a, poses_b, clearance, answers):
     world_a, triangles_a = room_for(a)
     world_b, triangles_b = room_for(b)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from impinge.arrays import Floats
 from impinge.geometry.triangles.all_pairs import nearest_pair
 from impinge.kernels.jit import kernel
-from impinge.queries.methods.brute_force.posed_body import pose_body, room_for
+from impinge.queries.methods.brute_force.posed_body import Body, pose_body, room_for
 
 
 class Best(NamedTuple):
@@ -24,8 +24,13 @@ class Best(NamedTuple):
     faces: NDArray[np.int32]
     """(k, 2)"""
 
+    @staticmethod
+    def signature() -> str:
+        """The types of its parts in kernels."""
+        return "float64[::1], float64[:, :, ::1], int32[:, ::1]"
 
-@kernel
+
+@kernel(Body, Body, "float64[:, :, ::1], float64[:, :, ::1], int64, int64", Best)
 def nearest_pairs(a, b, poses_a, poses_b, first, stop, best):
     """Go on with these faces of a, from what was found with those before; whether triangles met in the last pose."""
     met = False

@@ -7,10 +7,10 @@ import numpy as np
 
 from impinge.geometry.triangles.all_pairs import meeting_pairs
 from impinge.kernels.jit import kernel
-from impinge.queries.methods.brute_force.posed_body import pose_body, room_for
+from impinge.queries.methods.brute_force.posed_body import Body, pose_body, room_for
 
 
-@kernel
+@kernel(Body, Body, "float64[:, :, ::1], float64[:, :, ::1]")
 def find_pairs(a, b, poses_a, poses_b):
     """All (pose, face of a, face of b, kind), in this order."""
     world_a, triangles_a = room_for(a)

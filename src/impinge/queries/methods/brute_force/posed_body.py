@@ -22,6 +22,11 @@ class Body(NamedTuple):
     edges: NDArray[np.int32]
     """Every edge of every face once; a face with a repeated vertex has an edge from it to itself."""
 
+    @staticmethod
+    def signature() -> str:
+        """The types of its parts in kernels."""
+        return "float64[:, ::1], int32[:, ::1], int32[:, ::1]"
+
 
 def body_of(mesh: Mesh) -> Body:
     corners = mesh.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)

@@ -9,10 +9,10 @@ from impinge.geometry.solids.cells import EVERYTHING, AllTriangles, cells_around
 from impinge.geometry.solids.ray_parity import vertex_inside
 from impinge.geometry.triangles.intersection import load_triangle
 from impinge.kernels.jit import kernel
-from impinge.queries.methods.brute_force.posed_body import pose_body, room_for
+from impinge.queries.methods.brute_force.posed_body import Body, pose_body, room_for
 
 
-@kernel
+@kernel(Body, Body, "float64[:, :, ::1], float64[:, :, ::1], int64[::1], boolean[:, ::1], boolean[:, ::1]")
 def pieces_inside(a, b, poses_a, poses_b, faces, free, inside):
     """Which free pieces of surface a (one face of each), which do not meet b, lie inside the closed surface b."""
     world_a, triangles_a = room_for(a)
@@ -24,7 +24,7 @@ def pieces_inside(a, b, poses_a, poses_b, faces, free, inside):
             inside[i, n] = free[i, n] and vertex_inside(triangles_a[faces[n], 0], triangles_b)
 
 
-@kernel
+@kernel(Body, Body, "float64[:, :, ::1], float64[:, :, ::1], int64[:, ::1], int64[::1]")
 def cells_at_contacts(a, b, poses_a, poses_b, pairs, cells):
     """Add the cells (see geometry.solids.cells) that meet at contacts to those known for each pose."""
     world_a, triangles_a = room_for(a)
