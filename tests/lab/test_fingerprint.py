@@ -91,3 +91,15 @@ def test_most_questions_have_answers() -> None:
     for name in ("hulls", "pieces"):
         lines = list(fingerprint.lines_of(fingerprint.SECTIONS[name]()))
         assert sum("= raises " in line for line in lines) < 0.6 * len(lines)
+
+
+def test_a_section_that_a_version_lacks_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fingerprint.run(["--sections", "files"])
+    alone = capsys.readouterr().out
+    monkeypatch.setitem(fingerprint._NEEDS, "configurations", lambda: False)
+    fingerprint.run(["--sections", "files", "configurations"])
+    both = capsys.readouterr().out
+    assert "configurations is not in this version" in both
+    assert total(both) == total(alone)

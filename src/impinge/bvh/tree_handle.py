@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from impinge.bvh.layout import AABB_ROWS, OBB_ROWS, SPHERE_ROWS, WIDTH, AABBNode, OBBNode, SphereNode
 from impinge.bvh.workspace import BEST_FIRST
 from impinge.kernels.record import Record, float32, float64, int32, int64, records
@@ -79,7 +81,7 @@ class TreeHandle:
         # A step takes one pair from the stack and puts at most eight there, once a level of either tree.
         # Added is half of what the steps that go best first may leave there.
         self.stack = WIDTH * (tree.depth + 1) + WIDTH * BEST_FIRST // 2
-        nodes = tree.rows.reshape(-1).view(body.fields["nodes"].element)
+        nodes = np.frombuffer(tree.rows, body.fields["nodes"].element)  # a view takes four times as long
         self._body = body(
             rows=tree.rows, nodes=nodes, child=tree.child, slots=tree.slots, corners=tree.corners,
             triangles=tree.triangles, order=tree.order, size=self.triangles, depth=tree.depth,

@@ -22,77 +22,36 @@ Without the compiler (NUMBA_DISABLE_JIT=1) the address of a record is the record
 from __future__ import annotations
 
 import ctypes
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from impinge.kernels.jit import in_compiled_code
 from impinge.kernels.mode import without_compiler
 
-
-class Field(NamedTuple):
-    """What a field holds."""
-
-    number: np.dtype[Any] | None
-    """The type of its numbers, if it does not hold records;"""
-    rows: type[Record] | None
-    """the class of these."""
-    shape: tuple[int, ...]
-    """Of the array in the record, or of a row of the array elsewhere; () is one number or record."""
-    elsewhere: bool
-    """Whether the record holds only the address of an array, and the number of its rows."""
-    is_address: bool = False
-    """Whether its numbers are addresses, which mean nothing in another process."""
-
-    @property
-    def element(self) -> Any:
-        return self.number if self.rows is None else self.rows.dtype
-
-
-def _sized(number: np.dtype[Any] | None, rows: type[Record] | None, key: Any, is_address: bool = False) -> Field:
-    shape = key if isinstance(key, tuple) else (key,)
-    elsewhere = shape[0] == slice(None)
-    inside = shape[1:] if elsewhere else shape
-    if not all(isinstance(length, int) and length > 0 for length in inside):
-        raise TypeError(f"a field has a shape such as [:], [:, 3] or [2, 4], not {key!r}")
-    return Field(number, rows, inside, elsewhere, is_address)
-
-
-class Number:
-    """The declaration of a field that holds one number; with [...] of one that holds an array."""
-
-    def __init__(self, dtype: Any, is_address: bool = False) -> None:
-        self.dtype = np.dtype(dtype)
-        self.is_address = is_address
-
-    def __getitem__(self, key: Any) -> Any:
-        return _sized(self.dtype, None, key, self.is_address)
-
-
-# Any to type checkers, so that fields are.
-float64: Any = Number(np.float64)
-float32: Any = Number(np.float32)
-int64: Any = Number(np.int64)
-int32: Any = Number(np.int32)
-int8: Any = Number(np.int8)
-bool_: Any = Number(np.bool_)
-address: Any = Number(object if without_compiler() else np.int64, is_address=True)
-"""Of another record, whose owner somebody else keeps alive, or of a kernel (``jit.address_of_kernel``)."""
-
-
-def addresses(found: Sequence[Any]) -> NDArray[Any]:
-    """An array of addresses; 0 for None."""
-    made = np.empty(len(found), dtype=address.dtype)
-    for place, one in enumerate(found):
-        made[place] = 0 if one is None else one
-    return made
-
-
-_AT_AND_COUNT = struct.Struct("qq")
+# What declarations and views need; they import it from here.
+from impinge.kernels.record_fields import Field as Field
+from impinge.kernels.record_fields import (
+    Number,
+    RowsInPython,
+    array_elsewhere,
+    array_inside,
+    count_of,
+    number_as_numpy,
+    part_as_record,
+    sized,
+    thing,
+)
+from impinge.kernels.record_fields import address as address
+from impinge.kernels.record_fields import addresses as addresses
+from impinge.kernels.record_fields import bool_ as bool_
+from impinge.kernels.record_fields import float32 as float32
+from impinge.kernels.record_fields import float64 as float64
+from impinge.kernels.record_fields import int8 as int8
+from impinge.kernels.record_fields import int32 as int32
+from impinge.kernels.record_fields import int64 as int64
 
 
 class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
@@ -129,15 +88,15 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
             namespace["constant"] = constant
         for key, field in fields.items():
             if field.elsewhere:
-                namespace[key] = _array_elsewhere(key, field)
-                namespace[f"n_{key}"] = _count_of(key)
+                namespace[key] = array_elsewhere(key, field)
+                namespace[f"n_{key}"] = count_of(key)
             elif field.shape:
-                namespace[key] = _array_inside(key, field)
+                namespace[key] = array_inside(key, field)
             elif without_compiler():
                 if field.number == np.dtype(object):
-                    namespace[key] = _thing(key)
+                    namespace[key] = thing(key)
                 else:
-                    namespace[key] = _number_as_numpy(key, field) if field.rows is None else _part_as_record(key)
+                    namespace[key] = number_as_numpy(key, field) if field.rows is None else part_as_record(key)
         cls: RecordType = super().__new__(mcs, name, bases, namespace)
         return cls
 
@@ -176,7 +135,7 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         """The declaration of an array of such records."""
         if not cls.can_be_part:
             raise TypeError(f"a {cls.__name__} has arrays of its own and cannot be a row of another")
-        return _sized(None, cls, key)
+        return sized(None, cls, key)
 
     def __init__(cls, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments)  # from Python 3.13 on the structure has a size only after this
@@ -223,157 +182,6 @@ def _in_c(record: str, name: str, field: Field) -> Any:
     return kind * prod(field.shape) if field.shape else kind
 
 
-def _array_elsewhere(name: str, field: Field) -> property:
-    """An array that the record keeps alive."""
-
-    def get(record: Record) -> Any:
-        array = record._arrays.get(name)
-        return _as_kernels_see_it(record, name, field) if array is None else array
-
-    def put(record: Record, array: Any) -> None:
-        if isinstance(array, _Rows):
-            array = array.array
-        _check(type(record).__name__, name, field, array)
-        # Whatever the address that kernels see, its array is in ``_owners``, also after an interrupt between two lines.
-        record._owners[name] = (*record._owners.get(name, ()), array)
-        record._arrays.pop(name, None)  # so that Python, too, asks the address which array it is
-        _AT_AND_COUNT.pack_into(record._memory, record.offsets[name], _address(array), len(array))  # in one step
-        record._arrays[name] = _as_seen_by_kernels(array, field)
-        record._owners[name] = (array,)
-
-    return property(get, put)
-
-
-def _as_kernels_see_it(record: Record, name: str, field: Field) -> Any:
-    """The array at the address in the record: if none was set, or setting it was interrupted."""
-    memory: Any = getattr(record, "_memory", record)
-    seen = _AT_AND_COUNT.unpack_from(memory, record.offsets[name])
-    for array in record._owners.get(name, ()):
-        if (_address(array), len(array)) == seen:
-            return _as_seen_by_kernels(array, field)
-    return _as_seen_by_kernels(np.zeros((0, *field.shape), dtype=field.element), field)
-
-
-def _check(record: str, name: str, field: Field, array: Any) -> None:
-    if type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned:
-        # Types of one kind are mostly one object; to compare those of records takes 7 us.
-        alike = array.dtype is field.element or array.dtype == field.element
-        if alike and array.ndim == 1 + len(field.shape) and array.shape[1:] == field.shape:
-            return
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{_wanted(record, name, field)}, not {type(array).__name__}")
-    if array.dtype != field.element or array.ndim != 1 + len(field.shape) or array.shape[1:] != field.shape:
-        raise TypeError(f"{_wanted(record, name, field)}, not of {array.dtype} with shape {array.shape}")
-    if not array.flags.c_contiguous:
-        raise TypeError(f"{_wanted(record, name, field)}, and contiguous")
-    if not array.flags.aligned:
-        raise TypeError(f"{_wanted(record, name, field)}, and aligned")
-
-
-def _wanted(record: str, name: str, field: Field) -> str:
-    """For messages only: numpy takes 2 us to write the name of a dtype."""
-    return f"{record}.{name} is an array of {field.element} with shape {('n', *field.shape)}"
-
-
-def _address(array: Any) -> int:
-    try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # 0.4 us
-    except (TypeError, ValueError, BufferError):  # not writable, or empty
-        return int(array.ctypes.data)  # 1.5 us
-
-
-def _count_of(name: str) -> property:
-    return property(lambda record: len(getattr(record, name)))
-
-
-def _array_inside(name: str, field: Field) -> property:
-    """A view of numbers in the record, made once (but for parts of other records)."""
-
-    def view_of(memory: Any, offset: int) -> Any:
-        view = np.frombuffer(memory, field.element, prod(field.shape), offset)
-        view = _as_seen_by_kernels(view.reshape(field.shape), field)
-        # In Python, too, rows have fields.
-        return view.view(np.recarray) if field.rows is not None and isinstance(view, np.ndarray) else view
-
-    def get(record: Record) -> Any:
-        try:
-            arrays = record._arrays
-        except AttributeError:
-            # A part of another record, which ctypes has made.  The view refers to the part, so the part must not
-            # refer to it: in a circle the two would stay for ever, with all arrays of the record around them, since the
-            # garbage collector does not look into arrays.
-            return view_of(record, record.offsets[name])
-        if name not in arrays:
-            arrays[name] = view_of(record._memory, record.offsets[name])
-        return arrays[name]
-
-    def put(record: Record, values: Any) -> None:
-        view = get(record)
-        (view.array if isinstance(view, _Rows) else view)[...] = values
-
-    return property(get, put)
-
-
-def _number_as_numpy(name: str, field: Field) -> property:
-    """Without the compiler: a number of numpy's, which divides by zero and overflows as machine code does."""
-    stored = f"_c_{name}"
-    kind: Any = field.number.type if field.number is not None else None
-
-    def put(record: Record, value: Any) -> None:
-        setattr(record, stored, kind(value).item())
-
-    return property(lambda record: kind(getattr(record, stored)), put)
-
-
-def _thing(name: str) -> property:
-    """Without the compiler: what stands for an address."""
-    return property(
-        lambda record: record._arrays.get(name, 0), lambda record, value: record._arrays.update({name: value})
-    )
-
-
-def _part_as_record(name: str) -> property:
-    stored = f"_c_{name}"
-    return property(lambda record: getattr(record, stored), lambda record, part: setattr(record, stored, part))
-
-
-class _Rows:
-    """Without the compiler: an array of records whose rows have fields."""
-
-    def __init__(self, array: NDArray[Any], rows: Any) -> None:
-        self.array = array
-        self._rows = rows
-        self._start = _address(array)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, key: Any) -> Any:
-        if (
-            self.array.ndim == 1 and isinstance(key, int | np.integer) and 0 <= key < len(self.array)
-        ):  # in a fifth of the time
-            row = self._rows.from_address(self._start + int(key) * self._rows.size_in_bytes)
-            row._owners = {"array": (self.array,)}
-            return row
-        part = self.array[key]
-        if isinstance(part, np.ndarray):
-            return _Rows(part, self._rows)
-        place = self.array[key if isinstance(key, tuple) else (key,)]
-        start = place.__array_interface__["data"][0]
-        row = self._rows.from_address(start)
-        row._owners = {"array": (self.array,)}
-        return row
-
-    def __setitem__(self, key: Any, row: Any) -> None:
-        if type(row) is not self._rows:  # compiled code does not take it either
-            raise TypeError(f"a row is a {self._rows.__name__}, not a {type(row).__name__}")
-        ctypes.memmove(ctypes.addressof(self[key]), ctypes.addressof(row), ctypes.sizeof(row))
-
-
-def _as_seen_by_kernels(array: NDArray[Any], field: Field) -> Any:
-    return _Rows(array, field.rows) if field.rows is not None and without_compiler() else array
-
-
 class _Record(ctypes.Structure, metaclass=RecordType):
     """The base of all records; see the module.
 
@@ -388,8 +196,9 @@ class _Record(ctypes.Structure, metaclass=RecordType):
     constant = False
 
     def __init__(self, **values: Any) -> None:
+        fields = self.fields
         for name, value in values.items():
-            if name not in self.fields:
+            if name not in fields:
                 raise TypeError(f"a {type(self).__name__} has no field {name!r}")
             setattr(self, name, value)
 
@@ -419,7 +228,7 @@ class _Record(ctypes.Structure, metaclass=RecordType):
             value = getattr(self, name)
             if field.rows is not None and field.shape == () and not field.elsewhere:
                 value = dict(value._values())
-            elif isinstance(value, _Rows):
+            elif isinstance(value, RowsInPython):
                 value = value.array
             yield name, value.copy() if isinstance(value, np.ndarray) and not field.elsewhere else value
 
@@ -457,8 +266,8 @@ def records(kind: type[Record]) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, (np.ndarray, _Rows)):
-        array = value.array if isinstance(value, _Rows) else value
+    if isinstance(value, (np.ndarray, RowsInPython)):
+        array = value.array if isinstance(value, RowsInPython) else value
         return f"{array.dtype}{list(array.shape)}"
     return repr(value)
 

@@ -28,6 +28,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,6 +59,7 @@ _FIELDS = {
     "Distance": ("value", "point_a", "point_b", "face_a", "face_b", "feature_a", "feature_b"),
     "Feature": ("kind", "index"),
     "Frame": ("query", "pairs", "began", "ended", "persist", "contacts", "values"),
+    "Frames": ("query", "colliding", "frame", "pairs", "contacts"),
     "Mesh": ("vertices", "faces", "polygon", "solid"),
     "Part": ("name", "mesh", "pose"),
     "Penetration": ("depth", "direction", "point_a", "point_b", "lower", "upper"),
@@ -622,6 +624,65 @@ def _detected(world: impinge.World, query: str, within: float | None = None) -> 
     return frame, list(frame)
 
 
+def configurations() -> Iterator[Case]:
+    """Many poses of all objects of a world in one call."""
+    shapes = {
+        "meshes": [torus(12, 8), cube(), soup(90, 12, 1), prism(ELL, 0.5), ball(1, 0.5)],
+        "boxes": [cube(), cube(0.5), cube(2.0), cube(0.25)],
+    }
+    for factor in (1.0, 1e40, 1e-300):
+        bodies: dict[str, list[Any]] = {
+            name: [mesh(scaled(shape, factor), solid=number % 2 == 1) for number, shape in enumerate(made)]
+            for name, made in shapes.items()
+        }
+        bodies["hulls"] = [hull(scaled(shape, factor)) for shape in shapes["meshes"]]
+        bodies["mixed"] = [*bodies["meshes"][:3], *bodies["hulls"][3:], *bodies["boxes"][:2]]
+        bodies["pieces"] = [
+            *bodies["hulls"][:3],
+            impinge.ConvexPieces([scaled(cube(), factor)[0], scaled(cube(1.0, (1, 0, 0)), factor)[0]]),
+        ]
+        for name, kinds in bodies.items():
+            yield from _configurations(f"{name}, times {factor}", kinds * 2, factor)
+
+
+def _configurations(name: str, bodies: list[Any], factor: float) -> Iterator[Case]:
+    world = impinge.World(clearance=0.25 * factor)
+    for number, body in enumerate(bodies):
+        world.add(body, group=("left", "right", None)[number % 3], fixed=number % 5 == 4)
+    ways = {
+        "anywhere": any_poses(91, 12 * len(bodies), 4.0),
+        "on a grid": grid_poses(92, 12 * len(bodies), 1.0, 2),
+        "along a path": path_of_poses(93, 12 * len(bodies), 4.0),
+    }
+    asked: list[tuple[str, dict[str, Any]]] = [
+        (query, {}) for query in ("collides", "contacts", "distance", "closer_than")
+    ]
+    asked += [("distance", {"within": 0.5 * factor}), ("collides", {"workers": 2}), ("distance", {"workers": 2})]
+    for rules in (False, True):
+        if rules:
+            first, second, third = [each.id for each in world][:3]
+            world.allow("left", "right")
+            world.forbid(first, second, 2.0 * factor)
+            world.forbid(third, "left", 0.0)
+        for way, at in ways.items():
+            poses = at.reshape(12, len(bodies), 4, 4).copy()
+            poses[..., :3, 3] *= factor
+            for query, options in asked:
+                told = f"{name}, {way}, rules {int(rules)}: {query} {options}"
+                yield told, partial(_detected_at, world, poses, query, options)
+            yield f"{name}, {way}, rules {int(rules)}: first", partial(_any_pair_at, world, poses)
+
+
+def _detected_at(world: impinge.World, poses: Any, query: Any, options: dict[str, Any]) -> Any:
+    frames = world.detect(query, poses=poses, **options)
+    return frames, None if frames.distance is None else frames.distance.value
+
+
+def _any_pair_at(world: impinge.World, poses: Any) -> Any:
+    """Which pair is found first is not promised."""
+    return world.detect(poses=poses, first=True).colliding
+
+
 def hull_building() -> Iterator[Case]:
     random = _random(80)
     sets: dict[str, Any] = {
@@ -863,7 +924,13 @@ SECTIONS: dict[str, Callable[[], Iterator[Case]]] = {
     "paths": paths,
     "traversals": traversals,
     "worlds": worlds,
+    "configurations": configurations,
 }
+
+_NEEDS: dict[str, Callable[[], bool]] = {
+    "configurations": lambda: "poses" in signature(impinge.World.detect).parameters,
+}
+"""Whether the version has what a section asks about, where older ones have not."""
 
 
 def lines_of(cases: Iterator[Case]) -> Iterator[str]:
@@ -887,6 +954,9 @@ def run(arguments: Sequence[str] = ()) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in options.sections:
+            if name in _NEEDS and not _NEEDS[name]():
+                print(f"{name:14} is not in this version", flush=True)
+                continue
             start = time.perf_counter()
             lines = list(lines_of(SECTIONS[name]()))
             total.append(f"{name:14} {hash_of(lines)} {len(lines):5} cases\n")

@@ -19,13 +19,15 @@ NO_CONTACTS = ContactColumns(np.empty((0, 4), dtype=np.int64), np.empty((0, 2, 3
 
 def constructed(a: Mesh, b: Mesh, poses_a: Floats, poses_b: Floats, pairs: NDArray[np.int64]) -> ContactColumns:
     """Contacts with their segments and normals."""
+    segments = np.empty((len(pairs), 2, 3))
+    normals = np.empty((len(pairs), 3))
+    if len(pairs) == 0:
+        return ContactColumns(pairs, segments, normals)
     from impinge.mesh.surface import surface_of
     from impinge.queries.contact_construction import construct_contacts
 
-    segments = np.empty((len(pairs), 2, 3))
-    normals = np.empty((len(pairs), 3))
     surfaces = surface_of(a).address, surface_of(b).address
-    if 0 < len(pairs) <= _FIRST_CONTACTS:  # as is usual: slices would take as long as a contact
+    if len(pairs) <= _FIRST_CONTACTS:  # as is usual: slices would take as long as a contact
         construct_contacts(*surfaces, poses_a, poses_b, pairs, segments, normals)
     else:
         for part in in_parts(len(pairs), _FIRST_CONTACTS):

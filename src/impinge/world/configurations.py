@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from impinge.arrays import Bools, Floats, read_only
 from impinge.bvh.workspace import AT_ONCE
+from impinge.convex.search import NotRigid
 from impinge.geometry.pose import as_pose
 from impinge.kernels.interruptible import in_parts, in_threads, stop_if_abandoned
 from impinge.kernels.jit import address_of_kernel
@@ -54,10 +55,6 @@ from impinge.world.stages.tree_stage import tree_stage
 _FIRST_CONFIGURATIONS = 64
 _ROOM = 1 << 12
 _COLUMNS = ("configurations", "objects", "states", "clearances", "values", "points", "faces")
-
-
-class NotRigid(ValueError):
-    """A pose of some configuration is no rigid motion."""
 
 
 @dataclass(frozen=True)

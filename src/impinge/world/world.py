@@ -30,7 +30,8 @@ class World(WorldEdits):
 
     ``detect`` runs the pipeline: a broad phase over bounding boxes, the filters, and a narrow phase of convex hulls,
     bounding volume hierarchies and triangles.  Its answers are those of the verbs for every single pair, exactly; what
-    is known from the last frame only makes them cheaper.
+    is known from the last frame only makes them cheaper.  Witness points of a distance may be others than those of the
+    verb, at the same distance.
 
     Parameters
     ----------
