@@ -169,7 +169,7 @@ def test_demo_finds_what_was_planted_and_writes_the_report(tmp_path: Path) -> No
 @pytest.mark.nojit_slow
 def test_warmup_says_where_the_kernels_are(monkeypatch: pytest.MonkeyPatch, run) -> None:
     from impinge.apps import warmup
-    from impinge.kernels.cache import cache_directory
+    from impinge.kernels.with_numba.cache import cache_directory
 
     monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))
     result = run("warmup")
@@ -189,7 +189,7 @@ def test_warmup_has_nothing_to_do_where_kernels_come_ready(monkeypatch: pytest.M
 @pytest.mark.nojit_slow
 def test_warmup_says_that_the_kernels_are_not_kept(monkeypatch: pytest.MonkeyPatch, run) -> None:
     from impinge.apps import warmup
-    from impinge.kernels import cache as kernel_cache
+    from impinge.kernels.with_numba import cache as kernel_cache
 
     monkeypatch.setattr(kernel_cache, "_why_not_kept", "the disk is full")
     monkeypatch.setattr(warmup, "compile_everything", lambda progress: progress(1, 1))

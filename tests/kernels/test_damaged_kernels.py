@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from impinge.kernels import cache as kernel_cache
 from impinge.kernels.mode import without_compiler
+from impinge.kernels.with_numba import cache as kernel_cache
 
 pytestmark = pytest.mark.skipif(without_compiler(), reason="nothing is compiled in this lane")
 
@@ -58,7 +58,7 @@ class FewKernels:
 
     def found(self) -> set[str]:
         """The names of those that a new process finds in the cache; all have to give the right answers."""
-        from impinge.kernels import numba_compiler
+        from impinge.kernels.with_numba import compiler as numba_compiler
 
         module = self.imported()
         thrice = numba_compiler._keep_alive[-1]

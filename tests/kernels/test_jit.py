@@ -26,8 +26,8 @@ from impinge.incremental.hierarchy.box_updates import world_boxes
 from impinge.incremental.hierarchy.options import Hierarchy
 from impinge.incremental.incremental_search import hierarchy_of
 from impinge.incremental.solids.solid_features import solid_features
-from impinge.kernels.cache import cache_directory
 from impinge.kernels.mode import without_compiler
+from impinge.kernels.with_numba.cache import cache_directory
 from impinge.lab.hard_input import random_pose
 from impinge.lab.scenes.shapes import box
 
@@ -207,7 +207,7 @@ def writable(kind: Any) -> Any:
 @needs_jit
 def test_kernels_are_called_with_what_they_declare() -> None:
     """The library has a kernel for these types only."""
-    from impinge.kernels.numba_compiler import declared_kernels
+    from impinge.kernels.with_numba.compiler import declared_kernels
 
     call_all_kernels()
     compared = 0

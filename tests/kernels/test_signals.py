@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from impinge.kernels.cache import cache_directory
 from impinge.kernels.mode import without_compiler
+from impinge.kernels.with_numba.cache import cache_directory
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 

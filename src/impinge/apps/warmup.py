@@ -177,7 +177,7 @@ def would_help() -> bool:
     """Whether kernels are compiled on this machine, and none of them is kept yet."""
     if not kernels_are_compiled():
         return False
-    from impinge.kernels.cache import cache_was_empty
+    from impinge.kernels.with_numba.cache import cache_was_empty
 
     return cache_was_empty
 
@@ -186,7 +186,7 @@ def compile_everything(
     progress: Callable[[int, int], None] | None = None, verbs: tuple[str, ...] = tuple(VERBS)
 ) -> None:
     """Compile the kernels behind the named verbs; ``progress(done, total)`` tells of the parts."""
-    from impinge.kernels.numba_compiler import without_progress_line
+    from impinge.kernels.with_numba.compiler import without_progress_line
 
     show = progress or (lambda done, total: None)
     needed = {part for verb in verbs for part in VERBS[verb]}

@@ -130,7 +130,7 @@ def warmup() -> None:
     if not kernels_are_compiled():
         terminal.out.print("There is nothing to compile: the kernels of this installation are ready.")
         return
-    from impinge.kernels.cache import cache_directory, why_not_kept
+    from impinge.kernels.with_numba.cache import cache_directory, why_not_kept
 
     start = time.perf_counter()
     with terminal.progress_bar("compiling kernels") as progress:

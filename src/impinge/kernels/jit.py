@@ -25,7 +25,7 @@ _plain = without_compiler()
 _numba_wanted = _library is None and not _plain
 """Whether what is decorated from now on is Numba's at once."""
 
-_NUMBA_COMPILER = "impinge.kernels.numba_compiler"
+_NUMBA_COMPILER = "impinge.kernels.with_numba.compiler"
 
 
 def _numba_compiler() -> Any:

@@ -53,7 +53,7 @@ def eight_lanes(formula: Callable[..., Any]) -> Callable[..., Any]:
         return _on_numpy(formula)
 
     def make() -> Any:
-        from impinge.kernels.vector_code import vector_code
+        from impinge.kernels.with_numba.vector_code import vector_code
 
         return vector_code(formula)
 
@@ -83,8 +83,8 @@ if without_compiler():
         return int(bits).bit_count()
 
 else:
-    lowest_bit = imported_for_kernels("impinge.kernels.vector_code", "lowest_bit")
-    count_bits = imported_for_kernels("impinge.kernels.vector_code", "count_bits")
+    lowest_bit = imported_for_kernels("impinge.kernels.with_numba.vector_code", "lowest_bit")
+    count_bits = imported_for_kernels("impinge.kernels.with_numba.vector_code", "count_bits")
 
 
 @inlined

@@ -43,7 +43,7 @@ def table(dtype: Any, *row_shape: int) -> Callable[[Any, Any], Any]:
         return lambda address, count: address
 
     def make() -> Any:
-        from impinge.kernels.tables import table_at
+        from impinge.kernels.with_numba.tables import table_at
 
         return table_at(dtype, row_shape)
 

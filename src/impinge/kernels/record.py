@@ -125,7 +125,7 @@ class RecordType(type(ctypes.Structure)):  # type: ignore[misc]
             return _itself
 
         def make() -> Any:
-            from impinge.kernels.record_views import view_at
+            from impinge.kernels.with_numba.record_views import view_at
 
             return view_at(cls)
 

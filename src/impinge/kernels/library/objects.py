@@ -25,8 +25,8 @@ from numba.core import config
 from numba.core.registry import cpu_target
 
 from impinge.kernels.library.linking import call_symbol, native_symbol
-from impinge.kernels.numba_compiler import Declared, declared_cold, declared_kernels, for_library
 from impinge.kernels.sources import PACKAGE
+from impinge.kernels.with_numba.compiler import Declared, declared_cold, declared_kernels, for_library
 
 _NOT_IN_A_LIBRARY = ("impinge.lab", "impinge.cli")
 """Experiments and benchmarks: their kernels are compiled where they are run."""

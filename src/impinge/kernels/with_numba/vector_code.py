@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from impinge.kernels.lanes import LANES
-from impinge.kernels.tables import Table, data_of
+from impinge.kernels.with_numba.tables import Table, data_of
 
 _FLOAT = ir.FloatType()
 _VECTOR = ir.VectorType(_FLOAT, LANES)

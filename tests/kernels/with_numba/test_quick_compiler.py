@@ -13,9 +13,11 @@ from numba.core.registry import cpu_target
 from numba.core.typed_passes import NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
 
-from impinge.kernels.quick_compiler import QuickCompiler, RememberingContext, _remembering, garbage_kept
+if config.DISABLE_JIT:
+    pytest.skip("nothing is compiled", allow_module_level=True)
 
-pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+from impinge.kernels.with_numba.compiler import without_garbage_collection
+from impinge.kernels.with_numba.quick_compiler import QuickCompiler, RememberingContext, _remembering
 
 
 def _sums(a, b):
@@ -93,13 +95,13 @@ def test_the_context_of_others_stays_as_it_is():
 
 def test_the_garbage_collector_is_as_before():
     assert gc.isenabled()
-    with pytest.raises(ZeroDivisionError), garbage_kept():
+    with pytest.raises(ZeroDivisionError), without_garbage_collection():
         assert not gc.isenabled()
         raise ZeroDivisionError
     assert gc.isenabled()
     gc.disable()
     try:
-        with garbage_kept():
+        with without_garbage_collection():
             pass
         assert not gc.isenabled()
     finally:
@@ -108,7 +110,7 @@ def test_the_garbage_collector_is_as_before():
 
 def test_tables_and_numbers_are_found_by_the_same_search():
     """Ours are asked first: they must leave to Numba what is not theirs."""
-    from impinge.kernels.tables import Table
+    from impinge.kernels.with_numba.tables import Table
 
     context = _remembering(cpu_target.typing_context)
     getitem = context.resolve_value_type(operator.getitem)

@@ -16,7 +16,7 @@ import numba
 import pytest
 
 import impinge
-from impinge.kernels import cache as kernel_cache
+from impinge.kernels.with_numba import cache as kernel_cache
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -32,7 +32,7 @@ def copied_package(tmp_path: Path) -> Path:
 
 
 def directory_of(package: Path, cache: Path, python: Python) -> Path:
-    program = "import impinge, impinge.kernels.cache as c; print(impinge.__file__); print(c.cache_directory)"
+    program = "import impinge, impinge.kernels.with_numba.cache as c; print(impinge.__file__); print(c.cache_directory)"
     origin, directory = python(program, PYTHONPATH=str(package), IMPINGE_CACHE_DIR=str(cache)).stdout.splitlines()
     assert Path(origin).is_relative_to(package)
     return Path(directory)
@@ -67,7 +67,7 @@ def test_directory_does_not_depend_on_the_place_of_the_package(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the place differs from system to system")
 def test_default_place_is_the_users_cache(tmp_path: Path, python: Python) -> None:
-    program = "import impinge.kernels.cache as c; print(c.cache_directory)"
+    program = "import impinge.kernels.with_numba.cache as c; print(c.cache_directory)"
     assert Path(python(program, XDG_CACHE_HOME=str(tmp_path)).stdout.strip()).parent == tmp_path / "impinge"
     assert Path(python(program, HOME=str(tmp_path)).stdout.strip()).parent == tmp_path / ".cache" / "impinge"
 
@@ -80,7 +80,7 @@ def test_only_stale_directories_are_dropped(tmp_path: Path, python: Python) -> N
     a_while_ago = 1.0e9
     os.utime(old, (a_while_ago, a_while_ago))
     os.utime(foreign, (a_while_ago, a_while_ago))
-    python("import impinge.kernels.cache", IMPINGE_CACHE_DIR=str(tmp_path))
+    python("import impinge.kernels.with_numba.cache", IMPINGE_CACHE_DIR=str(tmp_path))
     assert not old.exists()
     assert recent.exists()
     assert foreign.exists()

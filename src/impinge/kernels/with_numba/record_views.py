@@ -29,7 +29,7 @@ from numba.np.arrayobj import populate_array
 
 from impinge.kernels.mode import with_bounds_checks
 from impinge.kernels.record import Field, Record
-from impinge.kernels.tables import Table, as_integers
+from impinge.kernels.with_numba.tables import Table, as_integers
 
 _BYTES = ir.IntType(8).as_pointer()
 _INT64 = ir.IntType(64)
