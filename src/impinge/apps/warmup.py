@@ -160,7 +160,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "distance": _search("distance"),
     "contacts": _search("contacts"),
     "closer_than": _search("closer_than"),
-    "penetration": _kernel("impinge.convex.distance.epa", "epa_depths"),
+    "penetration": _kernel("impinge.convex.penetration.epa", "epa_depths"),
     "sweep": _kernel("impinge.incremental.sweep.hierarchical_sweep", "sweep_contacts"),
     "nearest": _kernel("impinge.incremental.nearest_descent", "nearest_faces"),
     # These call kernels of the second process:

@@ -125,7 +125,7 @@ class ConvexSearch:
 
     def _find_depths(self, found: NDArray[Any]) -> None:
         """Where the last question was answered by yes."""
-        from impinge.convex.distance.epa import epa_depths
+        from impinge.convex.penetration.epa import epa_depths
 
         work = self._work or own_workspace()
         work.need_polytope()

@@ -20,7 +20,7 @@ one; if it is a face of D, the bodies only touch or are apart, and the depth is 
 What is certain
 ---------------
 Let u = 2**-53 and m the largest coordinate of D, so that |w| <= 1.8 m.  A point w is within 1.8 u m of D.  Unit normals
-are within 24 u of the true ones (``convex.distance.growing_polytope``) and the product of normal and point passes three
+are within 24 u of the true ones (``convex.penetration.growing_polytope``) and the product of normal and point passes three
 roundings: a height is off by 27 u * 1.8 m < 49 u m.  The support vertex is the highest but for 5 u times the diameter
 of its body (``distance.support``), which is not more than that of D, 3.5 m: 35 u m for both bodies.  Together less than
 128 u m:
@@ -48,11 +48,9 @@ import numpy as np
 
 from impinge.constants import UNIT_ROUNDOFF
 from impinge.convex.distance import sign_arithmetic
-from impinge.convex.distance.growing_polytope import measure, take_in, unit_normal_of
 from impinge.convex.distance.sign_arithmetic import FineVector
 from impinge.convex.distance.signed_volumes import combined3
 from impinge.convex.distance.support import pose_of, posed_vertex, support
-from impinge.convex.distance.triangle_heap import pop, push
 from impinge.convex.hull.exact_quickhull import (
     extremes,
     farthest_from_line,
@@ -62,6 +60,8 @@ from impinge.convex.hull.exact_quickhull import (
     side_of,
 )
 from impinge.convex.hull.hull_handle import convex_body
+from impinge.convex.penetration.growing_polytope import measure, take_in, unit_normal_of
+from impinge.convex.penetration.triangle_heap import pop, push
 from impinge.convex.workspace import depth_work_at
 from impinge.geometry.contacts.face_normal import normalised
 from impinge.geometry.exact.double_double import difference_of_floats, fine

@@ -1,0 +1,1 @@
+"""Penetration depth of convex hulls by the expanding polytope algorithm."""
