@@ -1,1 +1,1 @@
-"""GJK, EPA, and the finish that makes their answers exact."""
+"""GJK, and the finish that makes its answers exact."""

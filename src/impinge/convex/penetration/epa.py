@@ -20,7 +20,7 @@ one; if it is a face of D, the bodies only touch or are apart, and the depth is 
 What is certain
 ---------------
 Let u = 2**-53 and m the largest coordinate of D, so that |w| <= 1.8 m.  A point w is within 1.8 u m of D.  Unit normals
-are within 24 u of the true ones (``convex.penetration.growing_polytope``) and the product of normal and point passes three
+are within 24 u of the true ones (``growing_polytope``) and the product of normal and point passes three
 roundings: a height is off by 27 u * 1.8 m < 49 u m.  The support vertex is the highest but for 5 u times the diameter
 of its body (``distance.support``), which is not more than that of D, 3.5 m: 35 u m for both bodies.  Together less than
 128 u m:
