@@ -51,7 +51,7 @@ def python() -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
         ours = ("NUMBA_", "XDG_", "IMPINGE_")
         variables = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-        variables.update(IMPINGE_KERNELS="jit", **environment)
+        variables.update({"IMPINGE_KERNELS": "jit", **environment})
         return subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=variables, timeout=300
         )

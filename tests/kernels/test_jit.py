@@ -195,19 +195,10 @@ def test_each_entry_kernel_is_compiled_for_one_signature_only() -> None:
     assert {name.split(".")[-2] for name, count in numbers.items() if count == 0} <= {"aabb_kernels", "sphere_kernels"}
 
 
-def writable(kind: Any) -> Any:
-    """The type as kernels declare it: they do not say what they leave as it is."""
-    if isinstance(kind, types.NamedTuple):
-        return types.NamedTuple([writable(part) for part in kind], kind.instance_class)
-    if isinstance(kind, types.BaseTuple):
-        return types.Tuple([writable(part) for part in kind])
-    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
-
-
 @needs_jit
 def test_kernels_are_called_with_what_they_declare() -> None:
     """The library has a kernel for these types only."""
-    from impinge.kernels.with_numba.compiler import declared_kernels
+    from impinge.kernels.with_numba.compiler import declared_kernels, writable
 
     call_all_kernels()
     compared = 0
@@ -216,6 +207,16 @@ def test_kernels_are_called_with_what_they_declare() -> None:
             assert tuple(map(writable, arguments)) == declared_kernels[name].arguments, name
             compared += 1
     assert compared >= 50
+
+
+@needs_jit
+def test_arrays_that_no_library_would_take_are_refused() -> None:
+    from impinge.broadphase.boxes import first_bad_box
+
+    rows = np.zeros((3, 6))
+    for wrong in (np.asfortranarray(rows), rows[:, ::2], np.float32(rows), rows[0]):
+        with pytest.raises(TypeError, match=r"argument 0 of the kernel [\w.]+first_bad_box is not"):
+            first_bad_box(wrong)
 
 
 def is_made_without_python_code(kind: Any) -> bool:

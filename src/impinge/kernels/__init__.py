@@ -1,1 +1,1 @@
-"""Compiled kernels: the decorators, their cache, memory at addresses, eight lanes at once, interruptions."""
+"""Kernels: the decorators, records, how they run (library, Numba, plain Python), eight lanes at once, interruptions."""

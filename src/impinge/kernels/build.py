@@ -47,10 +47,9 @@ class Share(NamedTuple):
     def compile(self, folder: Path, on_kernel: Callable[[str], None]) -> tuple[Path, list[dict[str, Any]]]:
         """The object file, and what Python has to know of its kernels."""
         path = folder / f"{self.level}-{self.share}.o"
-        environment = {
-            **os.environ, "IMPINGE_KERNELS": "build", "NUMBA_CPU_NAME": self.level, "NUMBA_CPU_FEATURES": "",
-            "IMPINGE_CACHE_DIR": str(folder / "cache"),
-        }  # fmt: skip
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        environment |= {"IMPINGE_KERNELS": "jit", "IMPINGE_CACHE_DIR": str(folder / "cache")}
+        environment |= {"NUMBA_CPU_NAME": self.level, "NUMBA_CPU_FEATURES": ""}
         module = "impinge.kernels.library.objects"
         command = [sys.executable, "-m", module, str(path), str(self.share), str(self.shares)]
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -108,7 +107,9 @@ def _suffix() -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     levels = LEVELS.get(platform.machine().lower(), ())
-    parser = argparse.ArgumentParser(prog="python -m impinge.kernels.build", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m impinge.kernels.build", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", default=FOLDER, help="where they are put")
     parser.add_argument("--levels", nargs="+", choices=levels, default=levels, help="feature levels (all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all processors)")

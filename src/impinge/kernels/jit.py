@@ -2,12 +2,12 @@
 
 Where kernels come from a library, Numba is not imported: functions that only kernels call are then nothing but names.
 Should Numba be needed later in such a process, for a function of the user's that becomes part of a kernel or for a
-kernel that the library lacks, ``need_numba`` gives all modules what these names stand for.
+kernel that the library lacks, it is told what these names stand for when it meets them (``Pending``).
 """
 
 from __future__ import annotations
 
-import sys
+import threading
 from collections.abc import Callable
 from functools import cache, partial, wraps
 from importlib import import_module
@@ -22,7 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _library = library()
 _plain = without_compiler()
-_numba_wanted = _library is None and not _plain
+_compiling = _library is None and not _plain
+_numba_wanted = _compiling
 """Whether what is decorated from now on is Numba's at once."""
 
 _NUMBA_COMPILER = "impinge.kernels.with_numba.compiler"
@@ -36,38 +37,39 @@ def _numba_compiler() -> Any:
 class Pending:
     """What a name stands for in compiled code, in a process that has not needed Numba yet."""
 
-    def __init__(self, make: Callable[[], Any], name: str, compiled_at_once: bool) -> None:
+    def __init__(self, make: Callable[[], Any], name: str) -> None:
         self._make = make
         self.__name__ = name
-        self.compiled_at_once = compiled_at_once
 
     def __call__(self, *arguments: Any) -> Any:
         raise TypeError(f"{self.__name__} can only be called from kernels")
 
     def made(self) -> Any:
-        """What it stands for, made once."""
+        """What it stands for, made once: nobody asks but Numba, under its lock."""
         if not hasattr(self, "_made"):
             self._made = self._make()
         return self._made
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the name in a function."""
+        need_numba(self.__name__)
+        return _numba_compiler().type_of(self.made())
 
-_pending: list[Pending] = []
-"""In the order in which modules were imported: each may refer to those before it."""
+
 _generic: list[tuple[Callable[..., Any], Callable[[type], Callable[..., Any]]]] = []
-"""Functions chosen by a class, and how."""
+"""Functions chosen by a class, and how, that Numba does not know yet."""
+_one_at_a_time = threading.Lock()
 
 
-def in_compiled_code(make: Callable[[], Any], name: str, compiled_at_once: bool = False) -> Any:
+def in_compiled_code(make: Callable[[], Any], name: str) -> Any:
     """Something that only compiled code can use, made by Numba: at once, or when that is needed."""
-    if _numba_wanted:
-        return make()
-    _pending.append(Pending(make, name, compiled_at_once))
-    return _pending[-1]
+    return make() if _numba_wanted else Pending(make, name)
 
 
 def kernels_are_compiled() -> bool:
     """Whether Numba compiles kernels when they are first called, for this machine."""
-    return _library is None and not _plain
+    return _compiling
 
 
 def imported_for_kernels(module: str, name: str) -> Any:
@@ -76,7 +78,7 @@ def imported_for_kernels(module: str, name: str) -> Any:
 
 
 def need_numba(purpose: str) -> None:
-    """Give all modules what they have names for, so that Numba can compile what refers to it.
+    """Let Numba compile what the names stand for, as it meets them.
 
     Raises
     ------
@@ -86,21 +88,17 @@ def need_numba(purpose: str) -> None:
     global _numba_wanted
     if _plain or _numba_wanted:
         return
-    try:
-        numba_compiler = _numba_compiler()
-    except ImportError as error:
-        raise MissingExtra(purpose, "numba", "jit") from error
-    _numba_wanted = True
-    places: dict[Pending, list[tuple[Any, str]]] = {each: [] for each in _pending}
-    for module in [each for name, each in sys.modules.copy().items() if name.partition(".")[0] == "impinge"]:
-        for name, thing in vars(module).items():
-            if isinstance(thing, Pending):
-                places[thing].append((module, name))
-    for choose, version_for in _generic:
-        numba_compiler.overload_by_class(choose, version_for)
-    for each in sorted(places, key=lambda each: each.compiled_at_once):  # these refer to the others; else as imported
-        for module, name in places[each]:
-            setattr(module, name, each.made())
+    with _one_at_a_time:
+        try:
+            numba_compiler = _numba_compiler()
+        except ModuleNotFoundError as error:
+            if error.name not in ("numba", "llvmlite"):
+                raise
+            raise MissingExtra(purpose, "numba", "jit") from error
+        while _generic:
+            numba_compiler.overload_by_class(*_generic[-1])  # twice does no harm, if an interrupt comes in between
+            _generic.pop()
+        _numba_wanted = True
 
 
 @overload
@@ -190,13 +188,13 @@ def cold(signature: str) -> Callable[[Function], Function]:
     take 31 s, and crowded the registers of the hot path.  An external symbol is resolved
     when the (cached) machine code is loaded, so callers stay small.  Arguments are scalars or
     pointers: the caller passes ``pointer_to(array)``, the function makes ``array_at(pointer, shape)``
-    of it.  What it calls must stand above it: it is compiled, or loaded, when its module is imported.
+    of it.  What it calls must stand above it: Numba compiles, or loads, it when its module is imported.
     """
 
     def decorate(function: Function) -> Function:
         if _plain:
             return function
-        return in_compiled_code(lambda: _numba_compiler().cold(signature, function), function.__name__, True)  # type: ignore[no-any-return]
+        return in_compiled_code(lambda: _numba_compiler().cold(signature, function), function.__name__)  # type: ignore[no-any-return]
 
     return decorate
 
@@ -233,7 +231,7 @@ def address_of_kernel(function: Any) -> Any:
     if _plain:
         return function
     if _library is not None:
-        return _library.address(function)
+        return _library.address(function)  # what the library lacks, nothing in it calls
     return _numba_compiler().address_of_kernel(function)
 
 
@@ -269,9 +267,10 @@ def generic(stub: Function) -> Any:
         def choose(*arguments: Any) -> Any:
             raise TypeError(f"{stub.__name__} can only be called from kernels")
 
-        _generic.append((choose, version_for))
         if _numba_wanted:
             _numba_compiler().overload_by_class(choose, version_for)
+        else:
+            _generic.append((choose, version_for))
 
     choose.__name__ = stub.__name__
     choose.__doc__ = stub.__doc__

@@ -16,35 +16,39 @@ from impinge.kernels.library.loader import Library, Unusable, load
 from impinge.kernels.messages import say
 
 _CHOICE = "IMPINGE_KERNELS"
-JIT, LIBRARY, BUILD = "jit", "library", "build"
-"""What the variable may say, besides a feature level; the last is for processes that build a library."""
+JIT, LIBRARY = "jit", "library"
+"""What the variable may say, besides a feature level."""
+
+building = False
+"""Whether kernels are compiled for a library, and none is called: set by the processes of the builder."""
 
 
+@cache
 def without_compiler() -> bool:
     """Whether kernels run as plain Python (NUMBA_DISABLE_JIT=1)."""
     return _is_set("DISABLE_JIT")
 
 
+@cache
 def with_bounds_checks() -> bool:
     """Whether kernels check every index (NUMBA_BOUNDSCHECK=1)."""
     return _is_set("BOUNDSCHECK")
 
 
-def building() -> bool:
-    """Whether kernels are compiled for a library, and none is called."""
-    return os.environ.get(_CHOICE) == BUILD
-
-
 def _is_set(option: str) -> bool:
-    numba = sys.modules.get("numba.core.config")
-    return bool(int(os.environ.get(f"NUMBA_{option}") or 0) if numba is None else getattr(numba, option))
+    if (numba := sys.modules.get("numba.core.config")) is not None:
+        return bool(getattr(numba, option))
+    try:
+        return bool(int(os.environ.get(f"NUMBA_{option}") or 0))
+    except ValueError:  # Numba warns of it, and does as if it were not there
+        return False
 
 
 @cache
 def library() -> Library | None:
     """The library that kernels come from, or None if they are compiled here or run as plain Python."""
     choice = os.environ.get(_CHOICE, "")
-    if without_compiler() or with_bounds_checks() or choice in (JIT, BUILD):
+    if without_compiler() or with_bounds_checks() or choice == JIT:
         return None
     try:
         return load(None if choice in ("", LIBRARY) else choice)

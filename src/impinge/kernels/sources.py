@@ -17,7 +17,7 @@ def source_hash() -> str:
         folders.sort()  # also the order in which they are walked through
         place = os.path.relpath(folder, PACKAGE).replace(os.sep, "/")
         for name in sorted(names):
-            if name.endswith((".py", ".c")):
+            if name.endswith((".py", ".c", ".h")):
                 digest.update(os.fsencode(f"{place}/{name}"))
                 with suppress(OSError), open(os.path.join(folder, name), "rb", buffering=0) as file:
                     digest.update(file.read())  # all but an editor's lock file, which Python could not import either

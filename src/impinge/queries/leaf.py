@@ -94,6 +94,8 @@ class LeafOperation:
             A pose is not rigid, poses do not broadcast, or the distance is negative.
         Unsupported
             A body is not a mesh.
+        MissingExtra
+            Numba, the extra ``jit``, is not installed.
         """
         require_triangles(a, "a", "a leaf operation")
         require_triangles(b, "b", "a leaf operation")

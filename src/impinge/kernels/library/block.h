@@ -13,3 +13,5 @@ typedef struct {
 } Block;
 
 void NRT_MemInfo_call_dtor(Block *block);
+
+extern _Thread_local int memory_was_short; /* since the kernel of this thread was called */

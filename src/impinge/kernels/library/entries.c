@@ -23,9 +23,9 @@ typedef struct {
     void **native; /* where kernels that call this one find it */
 } Entry;
 
-enum { MOST_WORDS = 256, OWNER_WORDS = 5 };
+enum { OWNER_WORDS = 5, MOST_PARTS = 16 };
 
-#include "table.h" /* entries[], made by the builder */
+#include "table.h" /* MOST_WORDS and entries[], made by the builder */
 
 enum { COUNT = sizeof entries / sizeof *entries };
 
@@ -34,8 +34,8 @@ enum { COUNT = sizeof entries / sizeof *entries };
 static int wrong_array(const Entry *entry, Py_ssize_t place, const char *spec, PyObject *thing)
 {
     PyErr_Format(PyExc_TypeError,
-                 "argument %zd of the kernel %s is not a C-contiguous array of %c%c numbers with %c dimensions: %R",
-                 place, entry->name, spec[1], spec[2], spec[3], thing);
+                 "argument %zd of the kernel %s is not a C-contiguous array of %c%c numbers with %c dimensions, but %R",
+                 place, entry->name, spec[1], spec[2], spec[3], (PyObject *)Py_TYPE(thing));
     return 0;
 }
 
@@ -198,7 +198,7 @@ static PyObject *give(const char **spec, const int64_t **words)
         return array;
     }
     case '(': {
-        PyObject *parts[16];
+        PyObject *parts[MOST_PARTS];
         int count = 0, failed = 0;
         while (**spec != ')') {
             parts[count] = give(spec, words);
@@ -232,11 +232,18 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
             return NULL;
     if (*spec != '\0' || place < count)
         return PyErr_Format(PyExc_TypeError, "the kernel %s does not take %zd arguments", entry->name, count);
-    int32_t failed;
+    int32_t failed, guessed;
     Py_BEGIN_ALLOW_THREADS
+    memory_was_short = 0;
     failed = entry->call(words, results);
+    guessed = !failed && memory_was_short; /* the results are there, but somewhere a sign was not computed */
     Py_END_ALLOW_THREADS
-    if (failed)
+    if (guessed) {
+        const int64_t *result = results;
+        spec = entry->gives;
+        Py_XDECREF(give(&spec, &result));
+    }
+    if (failed || guessed)
         return PyErr_Format(PyExc_MemoryError, "the kernel %s found no memory for its arrays", entry->name);
     const int64_t *result = results;
     spec = entry->gives;

@@ -17,17 +17,14 @@ import numpy as np
 
 _SOURCES = Path(__file__).parent
 _FEATURES = {
-    "x86-64": "1",
     "x86-64-v3": '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi")'
-    ' && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("popcnt")',
+    ' && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("popcnt")'
+    ' && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe")',
 }
-"""How a processor tells that it has a feature level, where there are several."""
-_MOST_WORDS = 256
-"""As in entries.c."""
+"""How a processor tells that it has a feature level, where not every one does."""
 _MAY_BE_MISSING = re.compile(
     r"_?Py[A-Z_]\w*|_Py_\w+|_ITM_\w+|__gmon_start__|__cxa_finalize|__stack_chk_fail"
-    r"|malloc|realloc|free|mem(cpy|move|set|cmp)|strcmp|frexpf?|ldexpf?|nextafter|(floor|ceil|trunc|rint)f?"
-    r"|sqrtf?|fmaf?|fmodf?|log10"
+    r"|malloc|realloc|free|mem(cpy|move|set|cmp)|strcmp|frexp|ldexp|nextafter|__tls_get_addr"
 )
 """What the interpreter and the C library provide."""
 
@@ -44,12 +41,8 @@ def native_symbol(number: int) -> str:
 
 def table_of_entries(entries: Sequence[dict[str, Any]]) -> str:
     """The C source that names all kernels."""
-    lines = []
+    lines = [f"enum {{ MOST_WORDS = {max(entry['words'] for entry in entries)} }};"]
     for entry in entries:
-        if entry["words"] > _MOST_WORDS:
-            raise ValueError(
-                f"{entry['name']} takes or gives {entry['words']} words, at most {_MOST_WORDS} are possible"
-            )
         call, native = call_symbol(entry["number"]), native_symbol(entry["number"])
         lines.append(f"extern int32_t {call}(const int64_t *, int64_t *); extern void *{native};")
     lines.append("static const Entry entries[] = {")
@@ -81,7 +74,8 @@ def link(library: Path, objects: Sequence[Path], entries: Sequence[dict[str, Any
     (work / "table.h").write_text(table_of_entries(entries))
     includes = [f"-I{folder}" for folder in (work, _SOURCES, np.get_include(), sysconfig.get_path("include"))]
     # For any processor of the architecture: these parts run before it is known which one it is.
-    flags = ["-shared", "-fPIC", "-O2", "-s", "-fvisibility=hidden", f"-DFEATURES={_FEATURES.get(level, '1')}"]
+    flags = ["-shared", "-fPIC", "-O2", "-s", "-fvisibility=hidden"]
+    flags += [f"-DFEATURES={_FEATURES[level]}"] if level in _FEATURES else []
     sources = [str(_SOURCES / name) for name in ("entries.c", "runtime.c")]
     command = [*c_compiler(), *flags, *includes, "-o", str(library), *sources, *map(str, objects), "-lm"]
     subprocess.run(command, check=True)

@@ -24,23 +24,26 @@ from numba import types
 from numba.core import config
 from numba.core.registry import cpu_target
 
+from impinge.kernels import mode
 from impinge.kernels.library.linking import call_symbol, native_symbol
 from impinge.kernels.sources import PACKAGE
 from impinge.kernels.with_numba.compiler import Declared, declared_cold, declared_kernels, for_library
 
-_NOT_IN_A_LIBRARY = ("impinge.lab", "impinge.cli")
+_NOT_IN_A_LIBRARY = ("lab", "cli")
 """Experiments and benchmarks: their kernels are compiled where they are run."""
 
 _INT64 = ir.IntType(64)
-_OWNER_WORDS = 5
 _KINDS = {types.int64: "q", types.float64: "d", types.float32: "f", types.boolean: "b", types.none: "n"}
+_NUMBERS = {"f8", "f4", "i8", "i4", "i1", "u1", "b1"}
+_MOST_PARTS = 16
+"""Of a tuple; as in entries.c."""
 _context = cpu_target.target_context
 
 
 def import_all_kernels() -> list[str]:
     """Import all modules that may have kernels; return the names of these, sorted."""
     for info in pkgutil.walk_packages([str(PACKAGE)], "impinge."):
-        if not info.name.startswith(_NOT_IN_A_LIBRARY) and not info.name.endswith("__main__"):
+        if info.name.split(".")[1] not in _NOT_IN_A_LIBRARY and not info.name.endswith("__main__"):
             import_module(info.name)
     return sorted(declared_kernels)
 
@@ -48,19 +51,20 @@ def import_all_kernels() -> list[str]:
 # ------------------------------------------------------------------------------ words
 
 
-def description(kind: types.Type) -> str:
+def description(kind: types.Type, is_result: bool = False) -> str:
     """What ``entries.c`` has to know of an argument or a result."""
     kind = types.unliteral(kind)
-    if isinstance(kind, types.Integer) and kind.signed:
-        kind = types.int64  # smaller ones are extended to a word
-    if isinstance(kind, types.BaseTuple):
-        return f"({''.join(description(part) for part in kind)})"
-    if isinstance(kind, types.Array):
-        if kind.layout != "C" or kind.ndim > 8:
-            raise TypeError(f"no kernel of a library takes or returns {kind}")
+    if isinstance(kind, types.BaseTuple) and len(kind) <= _MOST_PARTS:
+        return f"({''.join(description(part, is_result) for part in kind)})"
+    if isinstance(kind, types.Array) and kind.layout == "C" and kind.ndim <= 8:
         number = numba.np.numpy_support.as_dtype(kind.dtype)
-        return f"A{number.kind}{number.itemsize}{kind.ndim}"
-    return _KINDS[kind]
+        if f"{number.kind}{number.itemsize}" in _NUMBERS:
+            return f"A{number.kind}{number.itemsize}{kind.ndim}"
+    if is_result and isinstance(kind, types.Integer) and kind.signed:
+        return "q"  # smaller ones are extended to a word
+    if kind in _KINDS and kind != (types.float32 if is_result else types.none):
+        return _KINDS[kind]
+    raise TypeError(f"no kernel of a library {'returns' if is_result else 'takes'} {kind}")
 
 
 class _Words:
@@ -177,7 +181,7 @@ def _kernel_modules(number: int, declared: Declared, entry: dict[str, Any]) -> I
     native = ir.GlobalVariable(module, pointer, native_symbol(number))
     native.initializer = module.get_global(compiled.fndesc.llvm_func_name).bitcast(pointer)
     entry["takes"] = "".join(description(kind) for kind in signature.args)
-    entry["gives"] = description(signature.return_type)
+    entry["gives"] = description(signature.return_type, is_result=True)
     entry["words"] = max(given.count, results.count)
     # Numba's functions are taken from their module only where they are asked for: so what asks comes first.
     yield _parsed(module)
@@ -194,8 +198,11 @@ def _cold_modules(symbol: str, declared: Declared) -> Iterator[Any]:
     function = ir.Function(module, ir.FunctionType(models[result].get_argument_type(), kinds), symbol)
     builder = ir.IRBuilder(function.append_basic_block())
     values = [models[kind].from_argument(builder, value) for kind, value in zip(arguments, function.args, strict=True)]
-    # There is nobody to tell that memory is short: a few kilobytes are asked for.
-    _, value = _call(builder, compiled, values)
+    status, value = _call(builder, compiled, values)
+    with builder.if_then(status.is_error, likely=False):  # its callers go on; entries.c tells whoever called them
+        note = ir.FunctionType(ir.VoidType(), [])
+        builder.call(ir.Function(module, note, "impinge_memory_is_short"), [])
+        builder.ret(ir.Constant(function.function_type.return_type, 0))
     builder.ret(models[result].as_argument(builder, value))
     yield _parsed(module)
     yield _module_of(compiled)
@@ -206,6 +213,7 @@ def write_object(path: Path, share: int, shares: int) -> list[dict[str, Any]]:
 
     Each kernel is named on standard output when it is done.  Returns what Python has to know of the kernels.
     """
+    mode.building = True
     names = import_all_kernels()
     whole = _parsed(_context.create_module("kernels"))
     entries = []

@@ -74,6 +74,14 @@ void NRT_MemInfo_call_dtor(Block *block)
     free(block);
 }
 
+/* A cold function has no way to say that it found no memory but this. */
+_Thread_local int memory_was_short;
+
+void impinge_memory_is_short(void)
+{
+    memory_was_short = 1;
+}
+
 /* As Python's math module defines them. */
 double numba_frexp(double x, int *exponent)
 {

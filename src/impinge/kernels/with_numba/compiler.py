@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from impinge.kernels import mode
 from impinge.kernels.interruptible import out_of_reach, signals_deferred
 from impinge.kernels.messages import on_terminal, say
-from impinge.kernels.mode import building
 
 with signals_deferred():  # Ctrl-C would leave Numba half imported, and the next try ends in an AttributeError
     import llvmlite.binding
@@ -29,6 +29,7 @@ with signals_deferred():  # Ctrl-C would leave Numba half imported, and the next
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import CPUContext
     from numba.core.pythonapi import EnvironmentManager, PythonAPI
+    from numba.core.registry import cpu_target
     from numba.extending import intrinsic, overload
 
     from impinge.kernels.with_numba.cache import KernelCache, is_writable
@@ -53,6 +54,13 @@ def without_garbage_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def type_of(thing: Any) -> Any:
+    """The type of something that Numba knows how to compile."""
+    cpu_target.typing_context.refresh()  # it may have been made just now
+    cpu_target.target_context.refresh()
+    return cpu_target.typing_context.resolve_value_type(thing)
 
 
 class Declared(NamedTuple):
@@ -86,11 +94,35 @@ def _name(function: Callable[..., Any]) -> str:
 
 def kernel(signature: tuple[str | type, ...], function: Function) -> Function:
     """A function that Python calls, compiled at the first call."""
-    declared_kernels[_name(function)] = Declared(function, _argument_types(signature), None)
+    declared = declared_kernels[_name(function)] = Declared(function, _argument_types(signature), None)
     dispatcher = numba.njit(pipeline_class=_EntryCompiler, **_OPTIONS)(function)
     dispatcher._cache = KernelCache(function)  # as its enable_caching() does with Numba's own
-    dispatcher.compile = _uninterrupted(dispatcher.compile)
+    dispatcher.compile = _as_declared(declared, _uninterrupted(dispatcher.compile))
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _as_declared(declared: Declared, compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Refuse other arrays than those that a library would take: Numba would compile a kernel for any."""
+
+    def compile_for(signature: Any) -> Any:
+        arguments, _ = sigutils.normalize_signature(signature)
+        for place, (given, wanted) in enumerate(zip(arguments, declared.arguments, strict=False)):
+            if isinstance(wanted, types.Array | types.BaseTuple) and writable(given) != wanted:
+                raise TypeError(
+                    f"argument {place} of the kernel {_name(declared.function)} is not {wanted}, but {given}"
+                )
+        return compile_or_load(signature)
+
+    return compile_for
+
+
+def writable(kind: Any) -> Any:
+    """A type as kernels declare it: they do not say which arrays they leave as they are."""
+    if isinstance(kind, types.NamedTuple):
+        return types.NamedTuple([writable(part) for part in kind], kind.instance_class)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([writable(part) for part in kind])
+    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
 
 
 def _uninterrupted(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -224,7 +256,7 @@ def cold(signature: str, function: Function) -> Function:
     arguments, result = sigutils.normalize_signature(signature)
     symbol = _name(function)
     declared_cold[symbol] = Declared(function, arguments, result)
-    if building():  # the library will have it; here nothing is run, but Numba wants to know where it is
+    if mode.building:  # the library will have it; here nothing is run, but Numba wants to know where it is
         llvmlite.binding.add_symbol(symbol, 1)
     else:
         # As numba.cfunc does, which would put Numba's own cache in.
@@ -304,7 +336,7 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
         if not self._is_ours(happening):
             return
         self._depth += 1
-        if self._depth > 1 or not self.visible:
+        if self._depth > 1 or not self.visible or mode.building:
             return
         name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
         if on_terminal():
@@ -323,7 +355,6 @@ class _ProgressLine(event.Listener):  # type: ignore[misc]
 
 
 _progress_line = _ProgressLine()
-_progress_line.visible = not building()
 event.register("numba:compile", _progress_line)
 
 

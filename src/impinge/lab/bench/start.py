@@ -93,7 +93,9 @@ def rows(name: str, environment: Environment, rounds: int) -> list[tuple[str, st
 
 
 def run(arguments: Sequence[str] = ()) -> int:
-    parser = argparse.ArgumentParser(prog="python -m impinge.lab.bench start", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m impinge.lab.bench start", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("wheel", type=Path, nargs="?", metavar="WHEEL", help="with ready-compiled kernels")
     parser.add_argument("--source", type=Path, metavar="FOLDER", help="a checkout, installed as README says")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="processes of each kind (3)")
