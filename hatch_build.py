@@ -41,7 +41,7 @@ class Libraries(BuildHookInterface):
             raise RuntimeError("IMPINGE_LIBRARIES is set, but only a wheel can hold the libraries")
         files = self._checked_files(Path(FOLDER).resolve())
         for path in files:
-            build_data["force_include"][str(path)] = f"impinge/kernels/library/{path.name}"
+            build_data["force_include"][str(path)] = f"impinge/kernels/library/built/{path.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"cp310-abi3-{platform_tag(files)}"
 

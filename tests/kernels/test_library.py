@@ -141,8 +141,12 @@ def run(installation: Path) -> Run:
     return run
 
 
+def built(installation: Path) -> Path:
+    return installation / "kernels" / "library" / "built"
+
+
 def libraries(installation: Path) -> list[Path]:
-    return sorted((installation / "kernels" / "library").glob("*.so"))
+    return sorted(built(installation).glob("*.so"))
 
 
 def test_the_copy_of_an_installation_works(run: Run, installation: Path) -> None:
@@ -160,7 +164,7 @@ def test_the_library_answers_without_numba(run: Run) -> None:
 
 @pytest.mark.library
 def test_each_feature_level_can_be_chosen(run: Run, installation: Path) -> None:
-    manifest = json.loads((installation / "kernels" / "library" / MANIFEST).read_text())
+    manifest = json.loads((built(installation) / MANIFEST).read_text())
     assert len(manifest["libraries"]) == len(libraries(installation)) == 2
     for level in manifest["libraries"]:
         done = run(IMPINGE_KERNELS=level)
@@ -188,7 +192,7 @@ def test_damage_is_told_in_one_line_and_never_run(run: Run, installation: Path, 
         with (installation / "geometry" / "posing.py").open("a") as source:
             source.write("# changed\n")
     if damage == "manifest":
-        (installation / "kernels" / "library" / MANIFEST).unlink()
+        (built(installation) / MANIFEST).unlink()
     done = run()
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
@@ -254,6 +258,57 @@ def test_a_kernel_that_finds_no_memory_says_so() -> None:
     for guess in (1 << 45, 1 << 58):
         with pytest.raises(MemoryError, match="overlaps_from found no memory"):
             overlaps_from(0, 2, ids, rows, fixed, 0.0, guess)
+
+
+REFUSE_MEMORY = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+int refusing, refused;
+
+void *malloc(size_t size)
+{
+    static void *(*real)(size_t);
+    Dl_info caller;
+    if (real == NULL)
+        real = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+    if (refusing && dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "kernels-x86")) {
+        refused++;
+        return NULL;
+    }
+    return real(size);
+}
+"""
+WITH_LITTLE_MEMORY = f"""{WITHOUT_NUMBA}
+import ctypes
+import numpy as np, impinge
+preloaded = ctypes.CDLL(None)
+refusing, refused = (ctypes.c_int.in_dll(preloaded, name) for name in ("refusing", "refused"))
+rng = np.random.default_rng(1)
+said = wrong = 0
+for _ in range(1000):
+    a, b = (impinge.Mesh((rng.integers(-3, 4, (3, 3)) + 7.3) * 0.1, [[0, 1, 2]]) for _ in range(2))
+    expected = impinge.collides(a, b)
+    before, refusing.value = refused.value, 1
+    try:
+        wrong += impinge.collides(a, b) != expected or refused.value > before
+    except MemoryError:
+        said += 1
+    finally:
+        refusing.value = 0
+print(wrong, said > 10)
+"""
+
+
+@pytest.mark.library
+def test_exact_arithmetic_without_memory_is_an_error_and_never_a_guess(run: Run, tmp_path: Path) -> None:
+    source, preloaded = tmp_path / "refuse.c", tmp_path / "refuse.so"
+    source.write_text(REFUSE_MEMORY)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(preloaded), str(source), "-ldl"], check=True)
+    done = run(WITH_LITTLE_MEMORY, LD_PRELOAD=str(preloaded))
+    assert (done.stdout, done.stderr) == ("0 True\n", "")
 
 
 @pytest.mark.library

@@ -92,7 +92,7 @@ def need_numba(purpose: str) -> None:
         try:
             numba_compiler = _numba_compiler()
         except ModuleNotFoundError as error:
-            if error.name not in ("numba", "llvmlite"):
+            if (error.name or "").partition(".")[0] not in ("numba", "llvmlite"):
                 raise
             raise MissingExtra(purpose, "numba", "jit") from error
         while _generic:

@@ -24,7 +24,7 @@ _FEATURES = {
 """How a processor tells that it has a feature level, where not every one does."""
 _MAY_BE_MISSING = re.compile(
     r"_?Py[A-Z_]\w*|_Py_\w+|_ITM_\w+|__gmon_start__|__cxa_finalize|__stack_chk_fail"
-    r"|malloc|realloc|free|mem(cpy|move|set|cmp)|strcmp|frexp|ldexp|nextafter|__tls_get_addr"
+    r"|malloc|realloc|free|mem(cpy|move|set|cmp)|strcmp|frexp|ldexp|nextafter|floor|ceil|__tls_get_addr"
 )
 """What the interpreter and the C library provide."""
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from impinge.kernels.sources import source_hash
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "built"
+"""Not a package: nobody shall take libraries for modules of it."""
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Of the manifest and of the way in which entries are called."""
