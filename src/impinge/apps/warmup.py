@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 
 import numpy as np
@@ -182,18 +182,22 @@ def would_help() -> bool:
     return cache_was_empty
 
 
+def _only_our_progress() -> AbstractContextManager[None]:
+    from impinge.kernels.with_numba.compiler import without_progress_line
+
+    return without_progress_line()
+
+
 def compile_everything(
     progress: Callable[[int, int], None] | None = None, verbs: tuple[str, ...] = tuple(VERBS)
 ) -> None:
     """Compile the kernels behind the named verbs; ``progress(done, total)`` tells of the parts."""
-    from impinge.kernels.with_numba.compiler import without_progress_line
-
     show = progress or (lambda done, total: None)
     needed = {part for verb in verbs for part in VERBS[verb]}
     parts = [name for name in PARTS if name in needed]
     meanwhile = [name for name in parts if name in _MEANWHILE]
     command = [sys.executable, "-m", "impinge.apps.warmup", *meanwhile]
-    with without_progress_line() if progress else nullcontext():
+    with _only_our_progress() if progress and kernels_are_compiled() else nullcontext():
         show(0, len(parts))
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as helper:
             try:
