@@ -276,7 +276,9 @@ def test_signals(query: str) -> None:
 
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        for _ in range(60):
+        for rounds in range(10_000):
+            if rounds >= 60 and count > 5:  # how many signals come in time depends on the machine
+                break
             try:
                 try:
                     signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(1e-6, 1.5e-3)))
