@@ -101,7 +101,8 @@ class BVH(SurfaceMethod):
             poses = work.poses.copy()
             BVH(a, b).put_nested(poses[:1], poses[1:], found)
             return Distance(found.values[0], *found.points[0], *found.faces[0])
-        return Distance(value, *points, *work.faces[0])
+        faces = work.faces
+        return Distance(value, points[0], points[1], faces[0, 0], faces[0, 1])  # to unpack arrays takes 0.7 us more
 
     @staticmethod
     def contacts_once(
