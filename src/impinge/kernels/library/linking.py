@@ -76,6 +76,8 @@ def link(library: Path, objects: Sequence[Path], entries: Sequence[dict[str, Any
     # For any processor of the architecture: these parts run before it is known which one it is.
     flags = ["-shared", "-fPIC", "-O2", "-s", "-fvisibility=hidden"]
     flags += [f"-DFEATURES={_FEATURES[level]}"] if level in _FEATURES else []
+    if sys.platform == "darwin":  # not tried: there the interpreter provides its functions when the library is loaded
+        flags += ["-undefined", "dynamic_lookup"]
     sources = [str(_SOURCES / name) for name in ("entries.c", "runtime.c")]
     command = [*c_compiler(), *flags, *includes, "-o", str(library), *sources, *map(str, objects), "-lm"]
     subprocess.run(command, check=True)
@@ -86,5 +88,8 @@ def link(library: Path, objects: Sequence[Path], entries: Sequence[dict[str, Any
 
 def undefined_symbols(library: Path) -> set[str]:
     """What a library expects from others, without versions."""
-    found = subprocess.run(["nm", "-D", "-u", str(library)], check=True, capture_output=True, text=True).stdout
-    return {line.split()[-1].partition("@")[0] for line in found.splitlines() if line.strip()}
+    on_mac = sys.platform == "darwin"  # whose names begin with an underscore
+    command = ["nm", "-u", str(library)] if on_mac else ["nm", "-D", "-u", str(library)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    names = {line.split()[-1].partition("@")[0] for line in found.splitlines() if line.strip()}
+    return {name.removeprefix("_") for name in names} if on_mac else names
